@@ -9,33 +9,22 @@ from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
-from referee.addons.ladder import draw, names
-from referee.addons.ladder.addresses import address_problem
-from referee.addons.ladder.chain import Chain
-from referee.addons.ladder.draw import due, is_of_modules
+from referee.addons.ladder import draw, names, records
+from referee.addons.ladder.beacon import next_round
+from referee.addons.ladder.chain import Stage
+from referee.addons.ladder.checkpoints import Checkpoint, check_checkpoint, read_checkpoint
 from referee.addons.ladder.keys import signature_is_right
-from referee.addons.ladder.reading import MOST_SMALL, Ladder, Strike, bot_file, is_module, read_strike
-from referee.addons.ladder.records import (
-    BOTS,
-    CLAIMS,
-    CLOCK_SLACK_S,
-    GAMES,
-    NAME,
-    SETTINGS,
-    STRIKES,
-    Batch,
-    Claim,
-    Part,
-    are_lines,
-    are_ranks,
-    batch_lines,
-    courses_of,
-    hash_of,
-    read_batch,
-    read_claim,
-    read_game,
-    same_owner,
+from referee.addons.ladder.reading import (
+    MOST_SMALL,
+    Ladder,
+    Strike,
+    bot_file,
+    can_repeat,
+    is_module,
+    read_strike,
+    seats_of,
 )
+from referee.addons.ladder.records import BOTS, SETTINGS, Batch, Claim, Head, Seal, Settings, StageKind, told
 from referee.addons.tournament.intake.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
@@ -45,9 +34,7 @@ from referee.protocol.text import counted
 MOST_CHANGES = 2_000
 """The most files that a change may touch."""
 STALE = 64
-"""A claim may have been made so many merges ago. A runner could otherwise look for a head that draws games it likes."""
-WAIT_S = 86_400
-"""How long a signed file may wait until it is merged. Otherwise a runner could hold games back and date them back."""
+"""A claim names the bots and rules of one of so many last commits."""
 MOST_HISTORY = 4
 """How many times as much as a bot may hold, a pull request may bring: its history stays in the ladder."""
 MEBIBYTE = 1 << 20
@@ -63,14 +50,11 @@ class BotChange(Struct, frozen=True):
     name: str
     tree: str
     """The id of its folder in git; empty if it leaves the ladder."""
-    git: str = ""
-    """The address of the repository with its files; empty if they are in its folder."""
-    commit: str = ""
 
     @property
     def version(self) -> draw.BotVersion:
         """The version to check."""
-        return draw.BotVersion(self.name, self.tree, False, False, self.git, self.commit)
+        return draw.BotVersion(self.name, self.tree, False)
 
 
 class Claimed(Struct, frozen=True):
@@ -80,24 +64,41 @@ class Claimed(Struct, frozen=True):
     hash: str
 
 
+class SealedGames(Struct, frozen=True):
+    """A seal that may be merged at once."""
+
+    seal: Seal
+    claim: Claim
+
+
 class HandedIn(Struct, frozen=True):
-    """A batch whose games of modules have to be played again: all, or none if a sample is drawn later."""
+    """A batch. Its replays have to be checked if native programs take part, and games of modules played again."""
 
     batch: Batch
     claim: Claim
+    stage: Stage
     places: tuple[int, ...]
-    """Of the games to play again, in the batch."""
-    games: int
+    """Of the games to play again, among its lines."""
+    is_lie: bool = False
+    """It opens something else than was sealed: it is kept as a strike."""
 
 
 class Accused(Struct, frozen=True):
     """A strike whose game has to be played again."""
 
     strike: Strike
+    head: Head
     claim: Claim
 
 
-Errand = BotChange | Claimed | HandedIn | Accused
+class Noted(Struct, frozen=True):
+    """A checkpoint that may be merged at once."""
+
+    checkpoint: Checkpoint
+    path: str
+
+
+Errand = BotChange | Claimed | SealedGames | HandedIn | Accused | Noted
 
 
 def check_change(
@@ -117,6 +118,16 @@ def check_change(
         return ladder, errand
     except UsageError as error:
         raise Refused(str(error)) from error
+
+
+def merge_time(ladder: Ladder, now: float) -> int:
+    """Returns the time of the next merge: that of the clock, and after the one before.
+
+    Refused if the ladder's newest entry is of the future.
+    """
+    if ladder.chain.now > now + records.CLOCK_SLACK_S:
+        raise Refused(f"the ladder's newest merge is {ladder.chain.now - now:,.0f} s in the future; set this clock")
+    return max(int(now), ladder.chain.now + 1)
 
 
 def changes_between(repository: Repository, base: str, head: str) -> list[Change]:
@@ -155,27 +166,34 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
     owned = {_kind_of(change) for change in changes}
     if len(owned) > 1:
         parts = ", ".join(sorted(owned))
-        raise Refused(f"the pull request touches {parts}; make one for each: one bot, one claim or one batch")
+        raise Refused(f"the pull request touches {parts}; make one for each: one bot, one claim, one seal or one batch")
     (kind,) = owned
     if kind.startswith(f"{BOTS}/"):
         return _bot(ladder, head, kind.removeprefix(f"{BOTS}/"), author)
     if len(changes) > 1:
         raise Refused(f"the pull request adds {counted(len(changes), 'file')} to {kind}; add one at a time")
     (change,) = changes
-    content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == GAMES else MOST_SMALL))
+    content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == records.GAMES else MOST_SMALL))
     if ladder.repository.id_of(ladder.commit, change.path):
         raise Refused(f"{change.path} is in the ladder already; fetch it, then `referee ladder play` again")
-    if kind == CLAIMS:
-        return _claim(ladder, content, change.path, now)
-    if kind == GAMES:
-        return _batch(ladder, content, change.path, now)
+    at = merge_time(ladder, now)
+    if kind == records.CLAIMS:
+        return _claim(ladder, content, change.path, at)
+    if kind == records.SEALS:
+        return _seal(ladder, content, change.path, at)
+    if kind == records.GAMES:
+        return _batch(ladder, content, change.path, at)
+    if kind == records.CHECKPOINTS:
+        checkpoint, signed, signature = read_checkpoint(content, change.path)
+        check_checkpoint(ladder, checkpoint, signed, signature)
+        return Noted(checkpoint, change.path)
     return _strike(ladder, content, change.path)
 
 
 def _kind_of(change: Change) -> str:
     """Returns the part of the ladder that a change belongs to. Refused if no pull request may touch it."""
     first, _, rest = change.path.partition("/")
-    if first in (CLAIMS, GAMES, STRIKES) and rest:
+    if first in records.ENTRIES and rest:
         if change.status != "A":
             raise Refused(f"{change.path} was handed in and never changes; leave it as it is")
         if change.mode != FILE:
@@ -184,7 +202,7 @@ def _kind_of(change: Change) -> str:
     if first == BOTS and "/" in rest:
         return f"{BOTS}/{rest.partition('/')[0]}"
     raise Refused(
-        f"{change.path}: a pull request may change its own folder in {BOTS}/, or add one claim or one batch; "
+        f"{change.path}: a pull request may change its own folder in {BOTS}/, or add one claim, seal, batch or strike; "
         "a maintainer changes everything else"
     )
 
@@ -194,7 +212,7 @@ def _kind_of(change: Change) -> str:
 
 def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     repository, path = ladder.repository, f"{BOTS}/{name}"
-    if not NAME.fullmatch(name):
+    if not records.NAME.fullmatch(name):
         raise Refused(f"{path!a}: a name has 1 to 40 letters, digits, dots, dashes and underscores; rename the folder")
     before, tree = repository.id_of(ladder.commit, path), repository.id_of(head, path)
     if not before and (why := names.problem(name)):
@@ -211,11 +229,6 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     bot = _described(ladder, tree, path)
     if author not in bot.owner:
         raise Refused(f'{path}/{BOT_FILE}: add the line `owner = ["{author}"]`, so that you can change the bot later')
-    if bot.git is not None or bot.commit is not None:
-        if why := address_problem(bot.git, bot.commit, ladder.settings.hosts):
-            raise Refused(f"{path}/{BOT_FILE}: {why}")
-        if [file.path for file in files] != [f"{path}/{BOT_FILE}"]:
-            raise Refused(f"{path} names another repository, which has the files; leave {BOT_FILE} alone in the folder")
     same = [bot.name for bot in ladder.bots if bot.name.lower() == name.lower() and bot.name != name]
     if same:
         raise Refused(f"{path}: there is a bot {same[0]}; choose a name that differs in more than capitals")
@@ -233,7 +246,12 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
         why = ", since each machine builds it: hand in the module itself" if bot.build and kind == "native" else ""
         takes = " and ".join(ladder.settings.kinds)
         raise Refused(f"{path} is a {kind} program{why}; this ladder takes {takes} programs")
-    return BotChange(name, tree, bot.git or "", bot.commit or "")
+    if not can_repeat(bot):
+        raise Refused(
+            f"{path}/{BOT_FILE}: a ladder takes bots whose games everybody can repeat; draw all luck from the match's "
+            "seed, limit the search by nodes instead of the clock, and add the line `deterministic = true`"
+        )
+    return BotChange(name, tree)
 
 
 def _described(ladder: Ladder, tree: str, path: str) -> BotFile:
@@ -266,179 +284,188 @@ def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
 # Claims.
 
 
-def _claim(ladder: Ladder, content: bytes, path: str, now: float) -> Claimed:
+def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     ladder.check_rules()
-    claim, signed, signature = read_claim(content, path)
-    _check_signed(ladder, claim.runner, signed, signature, path)
-    owner = ladder.runners[claim.runner].owner
-    if claim.owner != same_owner(owner):
-        raise Refused(f"{path}: runner {claim.runner} belongs to {owner}, not to {claim.owner}; claim again")
-    _check_clock(claim.at, now, path)
+    claim, signed, signature = records.read_claim(content, path)
+    _check_signed(ladder, claim.runner, claim.owner, signed, signature, path)
     number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1
     if claim.number != number:
         raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
-    known, commits = known_before(ladder, claim, path)
-    struck = {_struck_at(ladder, commit) for commit in commits}  # a strike may have come in between
-    refusals = [why for each in struck if (why := refusal_of_claim(ladder, known, each, claim, path))]
-    if len(refusals) == len(struck):
-        raise Refused(refusals[0])
-    return Claimed(claim, hash_of(signed))
-
-
-def _struck_at(ladder: Ladder, commit: str) -> frozenset[str]:
-    """Returns the claims that were struck at an earlier commit."""
-    ids = [ladder.repository.id_of(each, STRIKES) for each in (commit, ladder.commit)]
-    return ladder.struck if ids[0] == ids[1] else Ladder(ladder.repository, commit, ladder.fields).struck
-
-
-def known_before(ladder: Ladder, claim: Claim, path: str) -> tuple[Chain, list[str]]:
-    """Returns the chain and the commits that a claim may have seen.
-
-    Refused if it is none of the last merges' chains, bots and rules.
-    """
-    again = "fetch the ladder and claim again, with `referee ladder play`"
-    try:
-        hashes = ladder.chain.before(claim.after)
-    except KeyError as error:
-        raise Refused(f"{path} names the entry {str(error.args[0])[:12]}, which the ladder has not; {again}") from error
-    missing = ladder.chain.hashes - hashes
-    chain = ladder.chain.part(hashes)
-    if list(claim.after) != list(chain.tips()):
-        raise Refused(f"{path} names entries that others name too; {again}")
-    commits = _heads_without(ladder, missing, claim) if len(missing) <= STALE else []
-    if not commits:
-        raise Refused(f"{path} was drawn from a head, bots or rules that are none of the last {STALE} merges; {again}")
-    if claim.at < chain.now - CLOCK_SLACK_S:
-        raise Refused(
-            f"{path}: its clock is {chain.now - claim.at:,} s behind that of the ladder; set it and claim again"
-        )
-    return chain, commits
-
-
-def _heads_without(ladder: Ladder, missing: Set[str], claim: Claim) -> list[str]:
-    """Returns the last merges that had all entries but `missing`, with these bots and rules."""
     repository = ladder.repository
-    paths = {ladder.chain.path(hash) for hash in missing}
-    commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE + 1}", ladder.commit).split()
-    found = []
-    for commit in commits:
-        if (repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) == (claim.bots, claim.rules):
-            added = repository.text("diff-tree", "-r", "--name-only", commit, ladder.commit, "--", CLAIMS, GAMES)
-            if {*added.splitlines()} == paths:
-                found.append(commit)
-    return found
+    commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE}", ladder.commit).split()
+    known = {(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in commits}
+    if why := claim_problem(ladder, claim, known, at, ladder.chain.lapses(claim.owner, at)):
+        raise Refused(f"{path}: {why}")
+    return Claimed(claim, records.hash_of(signed))
 
 
-def refusal_of_claim(ladder: Ladder, known: Chain, struck: Set[str], claim: Claim, path: str) -> str:
-    """Returns why a claim does not follow from what its runner knew; empty if it does: nobody chooses games."""
-    rules = ladder.rules_of(claim.rules)
-    number = len(known.of_runner.get(claim.runner, ())) + 1
-    if claim.number != number:
-        return f"{path}: at its head, the next claim of {claim.runner} has the number {number}; claims have no gaps"
-    if why := known.refusal(claim.runner, rules):
-        return f"{path}: {why}"
-    natures = ladder.natures_at(claim.bots)
-    need = due(known, claim.runner, claim.owner, rules, natures, struck & known.claims.keys())
-    of, part = ("", Part.NEW) if need is None else (need.of, need.part)
-    if (claim.of, claim.part) != (of, part):
-        drawn = "new games" if need is None else f"{part} games of claim {of[:12]}"
-        return f"{path}: the chain draws {drawn} for it; nobody chooses games: claim with `referee ladder play`"
-    if part is Part.NEW and (claim.games % ladder.seats or not ladder.seats <= claim.games <= rules.games):
-        games = counted(claim.games, "game")
-        return f"{path}: claims {games}; expected a multiple of {ladder.seats} up to {rules.games}"
-    if part is not Part.NEW and claim.games:
-        return f"{path}: `games` is for new games alone; claim with `referee ladder play`"
-    if part is Part.NEW:
-        ladder.games_of(claim)  # UsageError if there are too few bots
-    return ""
+def claim_problem(
+    ladder: Ladder,
+    claim: Claim,
+    known: Set[tuple[str, str]],
+    at: int,
+    lapses: Sequence[int],
+) -> str:
+    """Returns why a claim may not be merged at a time; empty if it may.
+
+    `known`: the bots and rules of the last commits. `lapses`: those of its owner.
+    """
+    again = "claim again, with `referee ladder play`"
+    if (claim.bots, claim.rules) not in known:
+        return f"its bots or rules are those of none of the last {STALE} commits; {again}"
+    rules, beacon = ladder.rules_of(claim.rules), ladder.beacon
+    if claim.at > at + records.CLOCK_SLACK_S:
+        return f"its clock is {claim.at - at:,} s ahead of that of the merge; set it and {again}"
+    if not beacon.names_rounds:
+        if claim.round:
+            return f"it names round {claim.round}, and the merge draws its games; {again}"
+        if claim.at < at - records.CLOCK_SLACK_S:
+            return f"it was signed {at - claim.at:,} s before its merge; {records.CLOCK_SLACK_S} s are allowed: {again}"
+    else:
+        round = next_round(beacon, claim.at, rules.ahead)
+        if claim.round != round:
+            return f"it names round {claim.round}, and its time gives round {round}: nobody chooses games; {again}"
+        if at >= beacon.time_of(round):
+            return f"round {round} is out since {at - beacon.time_of(round)} s: nobody claims known games; {again}"
+    seats, bots = seats_of(rules), len(ladder.fields.bots(claim.bots))
+    if claim.games % seats or not seats <= claim.games <= rules.games:
+        return f"claims {counted(claim.games, 'game')}; expected a multiple of {seats} up to {rules.games}"
+    if bots < seats:
+        return f"the ladder has {counted(bots, 'bot')}; a game takes {seats}: enter another with `referee ladder enter`"
+    return ladder.chain.refusal(claim.runner, claim.owner, rules, at, lapses)
 
 
-def _check_signed(ladder: Ladder, runner: str, signed: bytes, signature: bytes, path: str) -> None:
+def _check_signed(ladder: Ladder, runner: str, owner: str, signed: bytes, signature: bytes, path: str) -> None:
     known = ladder.runners.get(runner)
     if known is None:
         raise Refused(f"{path}: there is no runner {runner}; a maintainer adds runners/{runner}.toml")
+    if records.same_owner(known.owner) != owner:
+        raise Refused(f"{path}: runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}")
     if not signature_is_right(known.key, signed, signature):
         raise Refused(f"{path}: it was not signed with the key of runner {runner}; only its owner hands in its games")
 
 
-def _check_clock(at: int, now: float, path: str) -> None:
-    if at > now + CLOCK_SLACK_S:
-        raise Refused(f"{path}: its clock is {at - now:,.0f} s ahead; set it and repeat the command")
-    if at < now - WAIT_S:
-        raise Refused(
-            f"{path}: it was signed {(now - at) / 3600:,.0f} hours ago; a file waits {WAIT_S // 3600} at most"
-        )
+SIGN_AGAIN = "fetch the ladder and repeat `referee ladder play`"
+
+# Seals and batches.
 
 
-# Batches.
+def _seal(ladder: Ladder, content: bytes, path: str, at: int) -> SealedGames:
+    seal, signed, signature = records.read_seal(content, path)
+    claim = _claim_of(ladder, seal, path)
+    _check_signed(ladder, seal.runner, seal.owner, signed, signature, path)
+    if path != records.seal_path(claim, seal.runner):
+        raise Refused(f"{path}: expected {records.seal_path(claim, seal.runner)}; a runner hands in its own files")
+    _stage(ladder, seal, StageKind.SEAL, at, path)
+    return SealedGames(seal, claim)
 
 
-def _batch(ladder: Ladder, content: bytes, path: str, now: float) -> HandedIn:
-    batch = read_batch(content, path)
-    head = batch.head
-    claim = ladder.chain.claims.get(head.claim)
+def _claim_of(ladder: Ladder, entry: Seal | Head, path: str) -> Claim:
+    claim = ladder.chain.claims.get(entry.claim)
     if claim is None:
-        raise Refused(f"{path}: its claim {head.claim[:12]} is not in the ladder; claim first, then play")
-    if (claim.runner, claim.number) != (head.runner, head.number):
-        raise Refused(f"{path}: claim {head.claim[:12]} belongs to runner {claim.runner}; a runner hands in its own")
+        raise Refused(f"{path}: its claim {entry.claim[:12]} is not in the ladder; claim first, then play")
+    return claim
+
+
+def _stage(ladder: Ladder, entry: Seal | Head, kind: StageKind, at: int, path: str) -> Stage:
+    """Returns the stage that an entry belongs to. Refused if none asks its owner for it now."""
+    chain, beacon = ladder.chain, ladder.beacon
+    signatures = tuple(map(bytes.fromhex, entry.signatures))
+    stages, known = chain.stages(entry.claim, at, signatures), chain.known(entry.claim)
+    wrong = f"{path}: its signatures are not those of the rounds"
+    if signatures[: len(known)] != known[: len(signatures)]:
+        raise Refused(f"{wrong} that others have handed in; {SIGN_AGAIN}")
+    for round, each in zip(stages[-1].rounds, signatures, strict=False):
+        if at < beacon.time_of(round):
+            raise Refused(f"{path}: round {round} of the beacon is not out yet; wait for it, then play")
+        if not beacon.is_signature(round, each):
+            raise Refused(f"{wrong} {stages[-1].rounds} of the beacon; {SIGN_AGAIN}")
+    fitting = (StageKind.PLAY, StageKind.SAMPLE) if kind is StageKind.PLAY else (kind,)
+    stage = next((each for each in reversed(stages) if entry.owner in each.owners and each.kind in fitting), None)
+    if stage is None:
+        raise Refused(f"{path}: the beacon has not drawn {entry.owner} for this; {SIGN_AGAIN}")
+    if chain.done(entry.claim, stage.kind, entry.owner) is not None:
+        raise Refused(f"{path}: {entry.owner} has handed this in already; two runners of one owner are one")
+    if at > stage.due:
+        raise Refused(f"{path}: it comes {at - stage.due:,} s after its time; claim again, with `referee ladder play`")
+    if signatures != (() if kind is StageKind.OPEN else stage.signatures) or len(stage.signatures) < len(stage.rounds):
+        raise Refused(f"{wrong} {stage.rounds} of the beacon; {SIGN_AGAIN}")
+    return stage
+
+
+def _batch(ladder: Ladder, content: bytes, path: str, at: int) -> HandedIn:
+    batch = records.read_batch(content, path)
+    head, claim = batch.head, _claim_of(ladder, batch.head, path)
     signed = content[: content.rstrip(b"\n").rfind(b"\n") + 1]
-    _check_signed(ladder, head.runner, signed, batch.signature, path)
-    _check_clock(head.at, now, path)
-    check_batch(ladder, batch, claim, path)
-    bots, _, games = ladder.games_of(claim)
-    of_modules = [place for place, game in enumerate(games) if is_of_modules(game, bots)]
-    is_whole = claim.part is Part.SAMPLE or len(of_modules) <= ladder.rules_of(claim.rules).whole
-    disputed = () if is_whole else _disputed(ladder, batch, claim, of_modules)
-    return HandedIn(batch, claim, tuple(of_modules) if is_whole else tuple(disputed), len(games))
+    _check_signed(ladder, head.runner, head.owner, signed, batch.signature, path)
+    if path != records.batch_path(claim, head.runner):
+        raise Refused(f"{path}: expected {records.batch_path(claim, head.runner)}; a runner hands in its own files")
+    is_sealed = ladder.is_sealed(claim)
+    stage = _stage(ladder, head, StageKind.OPEN if is_sealed else StageKind.PLAY, at, path)
+    check_batch(ladder, batch, claim, stage, path)
+    if is_sealed:
+        return HandedIn(batch, claim, stage, (), is_lie=opens_otherwise(ladder, batch))
+    if stage.kind is StageKind.SAMPLE or claim.games <= ladder.rules_of(claim.rules).whole:
+        places = range(len(batch.lines))
+    else:
+        places = range(0)
+    disputed = _disputed(ladder, batch, stage)
+    return HandedIn(batch, claim, stage, tuple(sorted({*places, *disputed})))
 
 
-def _disputed(ladder: Ladder, batch: Batch, claim: Claim, of_modules: Sequence[int]) -> list[int]:
-    """Returns the games of modules in which an earlier player of the same games says something else."""
+def _disputed(ladder: Ladder, batch: Batch, stage: Stage) -> list[int]:
+    """Returns the games of modules about which an earlier player of the same claim says something else."""
+    places = ladder.places(batch.head.claim, stage)
     found: set[int] = set()
-    of = claim.of or batch.head.claim
-    _, places, _ = ladder.games_of(claim)
-    for other in (of, *ladder.chain.tasks.get(of, ())):
-        result = ladder.chain.results.get(other)
-        if result is None:
-            continue
-        lines = batch_lines(next(ladder.repository.read([result.blob])))
-        _, theirs, _ = ladder.games_of(ladder.chain.claims[other])
-        said = dict(zip(theirs, lines, strict=False))
-        for place in of_modules:
-            line = said.get(places[place])
-            if line is not None and courses_of([line]) != courses_of([batch.lines[place]]):
-                found.add(place)
+    for other in ladder.chain.results.get(batch.head.claim, {}).values():
+        lines = records.batch_lines(next(ladder.repository.read([other.blob])))
+        if len(lines) == ladder.chain.claims[batch.head.claim].games:
+            found |= {at for at, place in enumerate(places) if told(lines[place]) != told(batch.lines[at])}
     return sorted(found)
 
 
-def check_batch(ladder: Ladder, batch: Batch, claim: Claim, path: str) -> None:
-    """Refused for a batch that cannot be right, with any signature: late, incomplete, or with impossible lines."""
+def opens_otherwise(ladder: Ladder, batch: Batch) -> bool:
+    """Whether a batch is not what its runner has sealed."""
+    sealed = ladder.chain.seals[batch.head.claim][batch.head.owner].seal
+    if sealed.runner != batch.head.runner:
+        raise Refused(f"{sealed.runner} has sealed these games, and not {batch.head.runner}; open them with its key")
+    return sealed.root != records.root_of(bytes.fromhex(batch.head.salt), batch.head.runner, batch.lines)
+
+
+def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: str) -> None:
+    """Refused for a batch that cannot be right: by other versions, incomplete, or with impossible lines."""
     head, rules = batch.head, ladder.rules_of(claim.rules)
-    late_s = head.at - ladder.chain.deadline(head.claim, rules)
-    if late_s > 0:
-        raise Refused(f"{path}: it was handed in {late_s:,} s after its time; claim again, with `referee ladder play`")
-    if head.at < claim.at - CLOCK_SLACK_S:
-        raise Refused(f"{path}: it is older than its claim; set the clock, and play again")
-    if unknown := [hash for hash in head.after if hash not in ladder.chain]:
-        raise Refused(f"{path} names the entry {unknown[0][:12]}, which the ladder has not; fetch it and sign again")
-    _, _, games = ladder.games_of(claim)
+    if head.played != rules.versions:
+        raise Refused(f"{path}: it was played by {head.played!a}; {versions_wanted(rules)}")
+    if bool(head.salt) != (stage.kind is StageKind.OPEN):
+        raise Refused(f"{path}: `salt` belongs to what opens a seal; {SIGN_AGAIN}")
+    drawn = ladder.games_by(head.claim, claim, stage.signatures[0])[1]
+    games = [drawn[place] for place in ladder.places(head.claim, stage)]
     if len(batch.lines) != len(games):
         raise Refused(
-            f"{path} has {counted(len(batch.lines), 'game')}, and its claim {len(games)}: nobody keeps results back; "
+            f"{path} has {counted(len(batch.lines), 'game')}; expected {len(games)}: nobody keeps results back; "
             "hand in every game of the claim"
         )
-    if not games or not are_lines(batch.lines, len(games[0].bots)):
+    if not games or not records.are_lines(batch.lines, len(games[0].bots)):
         _refuse_wrong_line(batch, games, path)
-    if head.courses != courses_of(batch.lines):
-        raise Refused(f"{path}: `courses` does not fit its games; hand in what `referee ladder play` writes, unchanged")
+    if stage.kind is not StageKind.OPEN and any(b":" in line for line in batch.lines):
+        raise Refused(f"{path}: a game of modules has no times; {SIGN_AGAIN}")
+    if head.courses != records.courses_of(batch.lines):
+        raise Refused(f"{path}: `courses` does not fit its games; {SIGN_AGAIN}")
+
+
+def versions_wanted(rules: Settings) -> str:
+    """Says which versions a ladder's games are played by, and how to get them."""
+    advice = f"; to install them: pip install '{rules.install}'" if rules.install else ""
+    return f"{SETTINGS} names {rules.versions!a}{advice}"
 
 
 def _refuse_wrong_line(batch: Batch, games: Sequence[draw.DrawnGame], path: str) -> None:
     for number, (line, game) in enumerate(zip(batch.lines, games, strict=True), 1):
         place = f"{path}: game {number}"
-        read = read_game(line, place)
+        read = records.read_game(line, place)
         seats = len(game.bots)
-        if not len(read.ranks) == len(read.costs) == seats or not are_ranks(read.ranks):
+        if not len(read.ranks) == len(read.costs) == seats or not records.are_ranks(read.ranks):
             raise Refused(f"{place} is no result of {seats} bots: {line[:60].decode()!r}; play it again")
         if any(fault.seat >= seats for fault in read.faults):
             raise Refused(f"{place} has a fault of a seat that is not there; play it again")
@@ -446,14 +473,14 @@ def _refuse_wrong_line(batch: Batch, games: Sequence[draw.DrawnGame], path: str)
 
 def _strike(ladder: Ladder, content: bytes, path: str) -> Accused:
     strike = read_strike(content, path)
-    claim = ladder.chain.claims.get(strike.claim)
-    result = ladder.chain.results.get(strike.claim)
-    if claim is None or result is None:
-        raise Refused(f"{path}: the ladder has no games of claim {strike.claim[:12]}; fetch it and verify again")
-    lines = batch_lines(next(ladder.repository.read([result.blob])))
-    bots, _, games = ladder.games_of(claim)
-    if strike.game >= len(games) or lines[strike.game].decode() != strike.said:
+    chain = ladder.chain
+    result = next((own for each in chain.results.values() for own in each.values() if own.hash == strike.batch), None)
+    if result is None:
+        raise Refused(f"{path}: the ladder has no batch {strike.batch[:12]}; fetch it and verify again")
+    claim = chain.claims[result.head.claim]
+    lines = records.batch_lines(next(ladder.repository.read([result.blob])))
+    if strike.game >= len(lines) or lines[strike.game].decode() != strike.said:
         raise Refused(f"{path}: game {strike.game + 1} is not what the batch says; verify again")
-    if not is_of_modules(games[strike.game], bots):
-        raise Refused(f"{path}: a native program plays in game {strike.game + 1}, so that it proves nothing")
-    return Accused(strike, claim)
+    if ladder.is_sealed(claim):
+        raise Refused(f"{path}: native programs play in this claim, so that one machine proves nothing")
+    return Accused(strike, result.head, claim)

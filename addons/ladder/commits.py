@@ -29,13 +29,14 @@ def commit_files(
     folder: tuple[str, str] | None = None,
     merged: str | None = None,
     programs: Collection[str] = (),
+    at: float | None = None,
 ) -> str:
     """Returns a new commit with these files on top of another; None = a commit without history.
 
     `folder`: a path, and the id in git of what it holds from now on; an empty id removes it. `merged`: the commit of a
-    pull request that this one merges. `programs`: the paths of files that can be run.
+    pull request that this one merges. `programs`: the paths of files that can be run. `at`: its time; None = now.
     """
-    who = f"{identity(repository)} {int(time.time())} +0000"
+    who = f"{identity(repository)} {int(time.time() if at is None else at)} +0000"
     parts = [f"commit {NEW}\nmark :1\nauthor {who}\ncommitter {who}\n".encode(), _data(message.encode())]
     parts += [f"from {parent}\n".encode()] if parent is not None else []
     if merged is not None:

@@ -1,17 +1,17 @@
-"""Which games a claim is about: a pure function of the head of the chain, the runner and the number of its claim."""
+"""Draws games and owners, from the signature of a round and the hash of a claim. Nothing else enters."""
 
-from collections.abc import Set
-from hashlib import shake_256
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256, shake_256
 
 from msgspec import Struct
 
-from referee.addons.ladder.chain import Chain, Natures, Need, digest
-from referee.addons.ladder.records import Claim, Settings
 from referee.addons.tournament.formats.designs import rows, seated
 from referee.harness.common.errors import UsageError
 
 WORD_BYTES = 8
-SEED_BITS = 32
+RECENT = 64
+"""The claims whose games are kept. Those of a year would take hundreds of megabytes."""
 
 
 class BotVersion(Struct, frozen=True):
@@ -21,11 +21,6 @@ class BotVersion(Struct, frozen=True):
     version: str
     """The id of its folder in git."""
     is_module: bool
-    deterministic: bool
-    git: str = ""
-    """The address of the repository with its files; empty if they are in its folder."""
-    commit: str = ""
-    """Of that repository."""
 
     @property
     def label(self) -> str:
@@ -43,43 +38,33 @@ class DrawnGame(Struct, frozen=True, gc=False):
     """The seed group: its games have the same bots and seed, with other seats."""
 
 
-def due(
-    chain: Chain, runner: str, owner: str, settings: Settings, natures: Natures, struck: Set[str] = frozenset()
-) -> Need | None:
-    """Returns what the runner's next claim has to be about; None = new games.
-
-    Nobody chooses: of what has to be played again, the head of the chain draws one.
-    """
-    needs = chain.needs(owner, settings, natures, struck)
-    if not needs:
-        return None
-    number = len(chain.of_runner.get(runner, ())) + 1
-    drawn = digest(chain.tips(), runner, number, "what")
-    return needs[int.from_bytes(drawn[:WORD_BYTES], "big") % len(needs)]
+def words(signature: bytes, claim: str, what: str, count: int) -> list[int]:
+    """Returns drawn numbers of 64 bits. `claim`: its hash. `what`: `games`, `owners` or `sample`."""
+    seed = sha256(b"\n".join([b"referee ladder", what.encode(), claim.encode(), signature])).digest()
+    luck = shake_256(seed).digest(WORD_BYTES * count)
+    return [int.from_bytes(luck[at : at + WORD_BYTES], "big") for at in range(0, len(luck), WORD_BYTES)]
 
 
-def new_games(claim: Claim, bots: int, seats: int) -> list[DrawnGame]:
-    """Returns the games of a claim of new games. UsageError if there are too few bots for one."""
+@lru_cache(RECENT)
+def new_games(signature: bytes, claim: str, games: int, bots: int, seats: int) -> list[DrawnGame]:
+    """Returns the games of a claim: pairs of bots, seats and seeds. UsageError if there are too few bots for one."""
     if bots < seats:
         raise UsageError(f"the ladder has {bots} bots; a game takes {seats}: enter another with `referee ladder enter`")
     row_count = len(rows(seats))
-    count = claim.games // row_count
-    seed = digest(claim.after, claim.runner, claim.number, f"games\n{claim.bots}\n{claim.rules}")
-    luck = shake_256(seed).digest(WORD_BYTES * (seats + 1) * count)
-    words = [int.from_bytes(luck[at : at + WORD_BYTES], "big") for at in range(0, len(luck), WORD_BYTES)]
-    games = []
+    count = games // row_count
+    luck = words(signature, claim, "games", (seats + 1) * count)
+    found = []
     for group in range(count):
         at = group * (seats + 1)
-        line_up = _distinct(words[at : at + seats], bots)
-        seed_of = words[at + seats] >> (8 * WORD_BYTES - SEED_BITS)
-        games += [DrawnGame(seated(line_up, group, row), seed_of, group) for row in range(row_count)]
-    return games
+        line_up = _distinct(luck[at : at + seats], bots)
+        found += [DrawnGame(seated(line_up, group, row), luck[at + seats], group) for row in range(row_count)]
+    return found
 
 
-def _distinct(words: list[int], bots: int) -> tuple[int, ...]:
+def _distinct(luck: list[int], bots: int) -> tuple[int, ...]:
     """Returns different places, as if drawn from a hat."""
     drawn: list[int] = []
-    for count, word in enumerate(words):
+    for count, word in enumerate(luck):
         place = word % (bots - count)
         for taken in sorted(drawn):
             place += place >= taken
@@ -87,16 +72,15 @@ def _distinct(words: list[int], bots: int) -> tuple[int, ...]:
     return tuple(drawn)
 
 
-def sampled(claim: Claim, of_modules: list[int], most: int) -> list[int]:
-    """Returns the places of the games to check, drawn from the head that the checker saw: after they were handed in."""
-    chosen: list[int] = []
-    seed = digest(claim.after, claim.runner, claim.number, f"sample\n{claim.of}")
-    luck = shake_256(seed).digest(WORD_BYTES * most)
-    left = list(of_modules)
-    for at in range(0, len(luck), WORD_BYTES):
-        if left:
-            chosen.append(left.pop(int.from_bytes(luck[at : at + WORD_BYTES], "big") % len(left)))
-    return sorted(chosen)
+def drawn_owners(signature: bytes, claim: str, owners: Sequence[str], count: int) -> tuple[str, ...]:
+    """Returns `count` of these owners, or all if there are no more. They are sorted by name."""
+    count = min(count, len(owners))
+    return tuple(owners[place] for place in _distinct(words(signature, claim, "owners", count), len(owners)))
+
+
+def sampled(signature: bytes, claim: str, games: int, count: int) -> list[int]:
+    """Returns the places of the games of modules to play again, in order."""
+    return sorted(_distinct(words(signature, claim, "sample", min(count, games)), games))
 
 
 def is_of_modules(game: DrawnGame, bots: tuple[BotVersion, ...]) -> bool:

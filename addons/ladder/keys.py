@@ -1,4 +1,4 @@
-"""The ed25519 keys with which runners sign, of the extra `cluster` (`cryptography`)."""
+"""The ed25519 keys with which runners sign, of the extra `ladder` (`cryptography`)."""
 
 import base64
 import os
@@ -17,8 +17,8 @@ VARIABLE = "REFEREE_RUNNER_KEY"
 SECRET_BYTES = 32
 
 
-def signature_is_right(key: str, signed: bytes, signature: bytes) -> bool:
-    """Returns whether the owner of a public key, in base64, has signed this."""
+def signature_is_right(key: bytes | str, signed: bytes, signature: bytes) -> bool:
+    """Returns whether the owner of a public key (as bytes, or in base64) has signed this."""
     _need_library()
     from cryptography.exceptions import InvalidSignature
 
@@ -30,10 +30,10 @@ def signature_is_right(key: str, signed: bytes, signature: bytes) -> bool:
 
 
 @cache
-def _public_key(key: str) -> "Ed25519PublicKey":
+def _public_key(key: bytes | str) -> "Ed25519PublicKey":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    return Ed25519PublicKey.from_public_bytes(base64.b64decode(key))
+    return Ed25519PublicKey.from_public_bytes(base64.b64decode(key) if isinstance(key, str) else key)
 
 
 class SigningKey:
@@ -46,9 +46,14 @@ class SigningKey:
         self._key = Ed25519PrivateKey.from_private_bytes(secret)
 
     @property
+    def raw(self) -> bytes:
+        """The public key."""
+        return self._key.public_key().public_bytes_raw()
+
+    @property
     def public(self) -> str:
         """The public key, in base64."""
-        return base64.b64encode(self._key.public_key().public_bytes_raw()).decode()
+        return base64.b64encode(self.raw).decode()
 
     def sign(self, signed: bytes) -> bytes:
         """Returns the signature of 64 bytes."""
@@ -69,8 +74,15 @@ def own_key(runner: str, make: bool = False) -> SigningKey:
     """
     if given := os.environ.get(VARIABLE):
         return _decoded(given.encode(), VARIABLE)
-    path = key_path(runner)
-    if make and not path.exists():
+    try:
+        return key_in(key_path(runner), make)
+    except UsageError as error:
+        raise UsageError(f"no secret key of the runner {runner}: {error}") from error
+
+
+def key_in(path: Path, make: bool) -> SigningKey:
+    """Returns the secret key in a file. With `make`, makes one if there is none; otherwise UsageError."""
+    if make and not os.path.exists(path):
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -78,7 +90,7 @@ def own_key(runner: str, make: bool = False) -> SigningKey:
     try:
         return _decoded(read_limited(path, 1000), str(path))
     except OSError as error:
-        raise UsageError(f"{path}: no secret key of the runner {runner}: {reason(error)}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
 
 
 def _decoded(text: bytes, place: str) -> SigningKey:
@@ -96,5 +108,5 @@ def _need_library() -> None:
         import cryptography  # noqa: F401
     except ImportError as error:
         raise UsageError(
-            f"a ladder needs the extra `cluster` for signatures; to install it: {extra_command('cluster')}"
+            f"a ladder needs the extra `ladder` for signatures; to install it: {extra_command('ladder')}"
         ) from error

@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 
 from referee.addons.ladder import replays
+from referee.addons.ladder.chain import Result
 from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import GameLine, Part, batch_lines, read_game
+from referee.addons.ladder.records import GameLine, StageKind, batch_lines, read_game
 from referee.addons.tournament.reports.readers import published
 from referee.addons.web import page as viewer
 from referee.harness.replay.reader import Replay
@@ -29,13 +30,13 @@ class Listed(Struct, frozen=True):
     number: int
     """Its place in that claim, from 1 on."""
     at: int
-    """When it was claimed, in seconds since 1970."""
+    """When its claim was merged, in seconds since 1970."""
     seed: int
     bots: tuple[str, ...]
     """By seat."""
     line: GameLine
     runners: tuple[str, ...]
-    """The runners that have played it, in the order of their claims."""
+    """The runners that have played it, in the order in which they handed it in."""
 
     @property
     def name(self) -> str:
@@ -47,30 +48,34 @@ def newest_games(ladder: Ladder) -> dict[str, list[Listed]]:
     """Returns the newest games of each bot in its version of now, newest first."""
     chain, found = ladder.chain, {bot.name: list[Listed]() for bot in ladder.bots}
     current = {(bot.name, bot.version) for bot in ladder.bots}
-    new = sorted(((claim.at, hash) for hash, claim in chain.claims.items() if claim.part is Part.NEW), reverse=True)
-    for at, hash in new[:LOOKED_AT]:
-        again = sorted(chain.tasks.get(hash, ()), key=lambda each: (chain.claims[each].at, each))
-        played = [
-            each
-            for each in (hash, *again)
-            if each in chain.results and each not in ladder.struck and chain.claims[each].part is not Part.SAMPLE
-        ]
-        if not played:
+    for hash in sorted(chain.results, key=lambda hash: (chain.merged.get(hash, 0), hash), reverse=True)[:LOOKED_AT]:
+        players = _players(ladder, hash)
+        if not players:
             continue
-        lines = batch_lines(next(ladder.repository.read([chain.results[played[0]].blob])))
-        runners = tuple(chain.claims[each].runner for each in played)
-        bots, _, games = ladder.games_of(chain.claims[hash])
+        lines = batch_lines(next(ladder.repository.read([players[0].blob])))
+        bots, games = ladder.games_of(hash)
         for number, (game, line) in enumerate(zip(games, lines, strict=False), 1):
             seats = [bots[place] for place in game.bots]
             lists = [found[bot.name] for bot in seats if (bot.name, bot.version) in current]
             if len(lists) == len(seats) and any(len(each) < GAMES for each in lists):
-                names = tuple(bot.name for bot in seats)
-                listed = Listed(hash, number, at, game.seed, names, read_game(line, "a game"), runners)
+                names, runners = tuple(bot.name for bot in seats), tuple(each.head.runner for each in players)
+                listed = Listed(hash, number, chain.merged[hash], game.seed, names, read_game(line, "a game"), runners)
                 for each in lists:
                     each.append(listed)
         if all(len(each) >= GAMES for each in found.values()):
             break
     return {name: games[:GAMES] for name, games in found.items()}
+
+
+def _players(ladder: Ladder, hash: str) -> list[Result]:
+    """Returns the batches with all games of a claim of owners that did not lie, in the order of their merges."""
+    chain = ladder.chain
+    if hash not in chain.claims:
+        return []
+    stages = [each for each in chain.stages(hash, chain.now) if each.kind in (StageKind.PLAY, StageKind.OPEN)]
+    owners = {owner for stage in stages for owner in stage.owners if not chain.is_struck(owner, chain.now)}
+    found = [result for owner, result in chain.results[hash].items() if owner in owners]
+    return sorted(found, key=lambda each: (each.at, each.hash))
 
 
 def kept(ladder: Ladder, folder: Path, games: list[Listed]) -> Iterator[tuple[Listed, bytes]]:
@@ -81,20 +86,17 @@ def kept(ladder: Ladder, folder: Path, games: list[Listed]) -> Iterator[tuple[Li
     by_claim: dict[str, list[Listed]] = {}
     for game in games:
         by_claim.setdefault(game.claim, []).append(game)
-    chain = ladder.chain
-    for claim, listed in by_claim.items():
-        for hash in (claim, *chain.tasks.get(claim, ())):
-            result = chain.results.get(hash)
-            if result is None or chain.claims[hash].part is Part.SAMPLE:
-                continue
+    for hash, listed in by_claim.items():
+        stages = {owner: stage for stage in ladder.chain.stages(hash, ladder.chain.now) for owner in stage.owners}
+        for result in _players(ladder, hash):
             try:
-                pack = replays.kept(folder, hash)
+                pack = replays.kept(folder, result.hash)
             except OSError:  # `verify --replays` says why
                 continue
             if pack is None:
                 continue
             lines = batch_lines(next(ladder.repository.read([result.blob])))
-            if any(replays.problems_of(ladder, chain.claims[hash], hash, lines, pack)):
+            if any(replays.problems_of(ladder, hash, stages[result.head.owner], lines, pack)):
                 continue
             texts = replays.unpacked(pack)
             yield from ((game, published(texts[game.number - 1])) for game in listed)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from referee.addons.ladder import names
 from referee.addons.ladder.commits import commit_files
-from referee.addons.ladder.records import BOTS, SETTINGS
+from referee.addons.ladder.games import played_by
+from referee.addons.ladder.records import BOTS, FORMAT, SETTINGS
 from referee.addons.tournament.intake.objects import Repository
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
@@ -22,7 +23,7 @@ from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.kinds import PATH, kind_of, recognised
 
 TEMPLATES = Path(__file__).parent / "templates"
-BRANCH, EXTRAS = "main", "cluster,tournament,wasm"
+BRANCH, EXTRAS = "main", "ladder,tournament,wasm"
 PLACES = {
     "README.md": "README.md",
     "gitlab-ci.yml": ".gitlab-ci.yml",
@@ -31,19 +32,34 @@ PLACES = {
 """Where the templates go in a ladder."""
 
 
-def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, object], install: str | None) -> None:
-    """Makes a git repository with an empty ladder and commits it. UsageError if the folder holds something."""
+def write_ladder(
+    folder: Path,
+    game: Game,
+    title: str,
+    settings: Mapping[str, object],
+    install: str | None,
+    beacon: str = "",
+    at: float | None = None,
+) -> None:
+    """Makes a git repository with an empty ladder and commits it. UsageError if the folder holds something.
+
+    `beacon`: lines of TOML; empty = drand's quicknet. `at`: the time of the commit; None = now.
+    """
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder")
+    package = installation(install)
     lines = [
+        f"ladder = {FORMAT}",
         f"game = {json.dumps(game.name)}",
         f"version = {game.version}",
+        f"versions = {json.dumps(played_by())}",
+        f"install = {json.dumps(package)}",
         f"title = {json.dumps(title, ensure_ascii=False)}",
     ]
     lines += [f"rules = {json.dumps(game.sha256)}"] if game.sha256 else []
     lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": installation(install)}
-    files = {SETTINGS: "\n".join([*lines, ""]).encode()}
+    words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": package}
+    files = {SETTINGS: "\n".join([*lines, beacon]).encode()}
     for name, place in PLACES.items():
         text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
         files[place] = text.encode()
@@ -53,7 +69,7 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
             copy = kept_rules().copy_path(Path(scratch), game.sha256)
             files[copy.relative_to(scratch).as_posix()] = copy.read_bytes()
     with Repository.made(folder, branch=BRANCH) as repository:
-        repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}"))
+        repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}", at=at))
         repository.run("reset", "--quiet", "--hard")
 
 
@@ -77,7 +93,7 @@ def check_kind(bot: Path, game: str) -> None:
     """UsageError for a player that is no program with files of its own, such as a built-in bot or a Kaggle agent."""
     kind = kind_of(str(bot))
     if not kind.has_process and kind.absent:
-        raise UsageError(f"{bot}: {TAKEN}; its {BOT_FILE} may name a repository by git and commit")
+        raise UsageError(f"{bot}: {TAKEN}")
     if kind is not PATH:
         raise UsageError(f"{bot}: {kind.plural} cannot enter a ladder; {TAKEN}")
     is_agent = (bot.suffix == ".py" or bot.is_dir()) and not (bot / BOT_FILE).is_file()

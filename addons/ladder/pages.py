@@ -48,7 +48,8 @@ def _files(ladder: Ladder, table: Table, replays: Path | None) -> Iterator[tuple
     yield "index.html", page("ladder.html", title=table.title)
     for row in table.rows:
         met = sorted(table.cross.get(row.name, {}).items(), key=lambda each: each[0])
-        values = {"row": row, "met": met, "games": games[row.name], "files": files}
+        waits = [wait for wait in table.waits if row.name in wait.bots]
+        values = {"row": row, "met": met, "games": games[row.name], "files": files, "waits": waits}
         yield f"bots/{row.name}.html", page("ladder_bot.html", title=f"{row.name}, {table.title}", **values)
     for runner in table.runners:
         title = f"{runner.name}, {table.title}"

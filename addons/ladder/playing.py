@@ -1,34 +1,29 @@
-"""The two steps of a volunteer: claim games, and hand in their results."""
+"""The steps of a volunteer's machine: claim games, play and seal them, open the seal. It keeps its sealed results."""
 
+import os
 import time
-from collections.abc import Sequence
-from importlib import metadata
+from collections.abc import Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
-from referee.addons.ladder import names
+from referee.addons.ladder import names, records
+from referee.addons.ladder import replays as packs
+from referee.addons.ladder.beacon import next_round
+from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.commits import commit_files
-from referee.addons.ladder.draw import due
+from referee.addons.ladder.games import Played, check_versions, played_by
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import (
-    RUNNERS,
-    Claim,
-    Head,
-    Part,
-    batch_path,
-    batch_text,
-    claim_path,
-    courses_of,
-    line_of,
-    same_owner,
-    signed_file,
-)
-from referee.harness.common.errors import UsageError
-from referee.harness.common.installed import version
+from referee.addons.ladder.records import Claim, StageKind
+from referee.addons.tournament.intake.objects import Repository
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.paths import read_limited, replace_file
+from referee.protocol.text import counted
 
 BRANCH = "ladder"
 """The first part of the names of branches."""
+SALT_BYTES = 32
 
 
 class Step(Struct, frozen=True):
@@ -39,92 +34,166 @@ class Step(Struct, frozen=True):
     words: str
 
 
+class Task(Struct, frozen=True):
+    """The part of a runner in a claim."""
+
+    hash: str
+    claim: Claim
+    stage: Stage
+    ready: int
+    """From when on it can be done, in seconds since 1970."""
+
+    @property
+    def name(self) -> str:
+        """Returns the claim in words."""
+        return f"claim {self.claim.number} of {self.claim.runner}"
+
+
 def runner_file(runner: str, key: SigningKey, owner: str) -> dict[str, bytes]:
     """Returns the file of a new runner by its path. UsageError for an owner that is no login."""
     names.check("--owner", owner)
-    return {f"{RUNNERS}/{runner}.toml": f'key = "{key.public}"\nowner = "{owner}"\n'.encode()}
+    return {f"{records.RUNNERS}/{runner}.toml": f'key = "{key.public}"\nowner = "{owner}"\n'.encode()}
 
 
-def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> None:
-    """UsageError if the ladder does not know a runner by this key."""
+def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> str:
+    """Returns the owner of a runner. UsageError if the ladder does not know it by this key."""
     known = ladder.runners.get(runner)
     if known is None or known.key != key.public:
         what = f"does not know the runner {runner}" if known is None else f"has another key of the runner {runner}"
-        text = runner_file(runner, key, "LOGIN")[f"{RUNNERS}/{runner}.toml"].decode().replace("\n", "  ")
-        raise UsageError(f"the ladder {what}; a maintainer adds {RUNNERS}/{runner}.toml:  {text}")
+        text = runner_file(runner, key, "LOGIN")[f"{records.RUNNERS}/{runner}.toml"].decode().replace("\n", "  ")
+        raise UsageError(f"the ladder {what}; a maintainer adds {records.RUNNERS}/{runner}.toml:  {text}")
+    return records.same_owner(known.owner)
 
 
-def open_claim(ladder: Ladder, runner: str, now: float | None = None) -> str | None:
-    """Returns the hash of the runner's oldest claim whose games can still be handed in."""
-    chain, now = ladder.chain, time.time() if now is None else now
-    for hash in chain.of_runner.get(runner, ()):
-        rules = ladder.rules_of(chain.claims[hash].rules)
-        if chain.is_open(hash, rules) and now < chain.deadline(hash, rules):
-            return hash
-    return None
+def tasks(ladder: Ladder, owner: str, now: int) -> list[Task]:
+    """Returns the tasks of an owner, ordered by when they are due."""
+    chain, found = ladder.chain, []
+    for hash, claim in chain.claims.items():
+        stage = chain.task(hash, owner, now)
+        if stage is not None:
+            waits = stage.kind is not StageKind.OPEN
+            found.append(Task(hash, claim, stage, chain.beacon.time_of(stage.rounds[-1]) if waits else stage.begin))
+    return sorted(found, key=lambda each: (each.stage.due, each.hash))
+
+
+def next_draw(ladder: Ladder, now: int) -> int | None:
+    """Returns when the beacon draws owners for a claim next; None if no claim waits for that."""
+    chain = ladder.chain
+    last = [chain.stages(hash, now)[-1] for hash in chain.claims]
+    times = [chain.beacon.time_of(stage.rounds[-1]) for stage in last if not stage.is_drawn]
+    return min((at for at in times if at > now), default=None)
 
 
 def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float | None = None) -> Step:
     """Returns a commit with the runner's next claim. UsageError if it may not claim. `now`: seconds since 1970."""
     ladder.check_rules()
-    chain, settings, owner = ladder.chain, ladder.settings, ladder.runners[runner].owner
-    if why := chain.refusal(runner, settings):
+    check_versions(ladder.settings)
+    at = int(time.time() if now is None else now)
+    chain, settings, owner = ladder.chain, ladder.settings, records.same_owner(ladder.runners[runner].owner)
+    if why := chain.refusal(runner, owner, settings, at + 1, chain.lapses(owner, at)):
         raise UsageError(why)
-    need = due(chain, runner, same_owner(owner), settings, ladder.natures_at(ladder.bots_id), ladder.struck)
+    if len(ladder.bots) < ladder.seats:
+        raise UsageError(
+            f"the ladder has {counted(len(ladder.bots), 'bot')}; a game takes {ladder.seats}: enter another"
+        )
     seats = ladder.seats
-    count = max(seats, min(games, settings.games) // seats * seats)
     made = Claim(
-        claim=1,
+        claim=records.FORMAT,
         runner=runner,
         owner=owner,
         number=len(chain.of_runner.get(runner, ())) + 1,
-        after=chain.tips(),
         bots=ladder.bots_id,
         rules=ladder.settings_id,
-        games=count if need is None else 0,
-        part=Part.NEW if need is None else need.part,
-        of="" if need is None else need.of,
-        at=int(time.time() if now is None else now),
+        games=max(seats, min(games, settings.games) // seats * seats),
+        at=at,
+        round=next_round(ladder.beacon, at, settings.ahead) if ladder.beacon.names_rounds else 0,
     )
-    if need is None:
-        ladder.games_of(made)  # UsageError if there are too few bots
-    signed = line_of(made) + b"\n"
-    path = claim_path(runner, made.number)
-    words = f"Claim {made.number} of {runner}: {_what(made)}"
-    commit = commit_files(ladder.repository, ladder.commit, {path: signed_file(signed, key.sign(signed))}, words)
+    signed = records.line_of(made) + b"\n"
+    path, words = records.claim_path(runner, made.number), f"Claim {made.number} of {runner}: {made.games} games"
+    commit = commit_files(
+        ladder.repository, ladder.commit, {path: records.signed_file(signed, key.sign(signed))}, words
+    )
     return Step(commit, f"{BRANCH}/{runner}-{made.number:06}-claim", words)
 
 
-def _what(claim: Claim) -> str:
-    """Says what a claim is about."""
-    if claim.part is Part.NEW:
-        return f"{claim.games} new games"
-    return "games of another runner again" if claim.part is Part.AGAIN else "a sample of another runner's games"
+# What a runner keeps, in the folder of git, from the seal until it is opened.
 
 
-def batch(ladder: Ladder, hash: str, key: SigningKey, lines: Sequence[bytes], now: float | None = None) -> Step:
-    """Returns a commit with the games of a claim, on top of the ladder as it is now."""
-    claimed = ladder.chain.claims[hash]
-    head = Head(
-        batch=1,
-        runner=claimed.runner,
-        number=claimed.number,
-        claim=hash,
-        after=ladder.chain.tips(),
-        at=int(time.time() if now is None else now),
-        courses=courses_of(lines),
-        referee=played_by(),
-    )
-    signed = batch_text(head, lines)
-    files = {batch_path(claimed.runner, claimed.number): signed_file(signed, key.sign(signed))}
-    words = f"{len(lines)} games of {claimed.runner}, claim {claimed.number}"
-    commit = commit_files(ladder.repository, ladder.commit, files, words)
-    return Step(commit, f"{BRANCH}/{claimed.runner}-{claimed.number:06}-games", words)
+class Kept(Struct, frozen=True):
+    """The games of a claim that a runner has played."""
+
+    batch: bytes
+    """The file that hands them in, or opens the seal."""
+    seal: bytes
+    """The file of the seal; empty for games of modules."""
+    pack: bytes
+    """The replays."""
 
 
-def played_by() -> str:
-    """Returns the versions of the referee and of the engine of modules."""
+def home(repository: Repository, hash: str, runner: str) -> Path:
+    """Returns the folder in which a runner keeps the games of a claim."""
+    return Path(repository.text("rev-parse", "--absolute-git-dir"), "referee", runner, hash)
+
+
+def kept(repository: Repository, hash: str, runner: str) -> Kept | None:
+    """Returns what a runner has kept of a claim; None if it has not played it."""
+    folder = home(repository, hash, runner)
     try:
-        return f"referee {version()}, wasmtime {metadata.version('wasmtime')}"
-    except metadata.PackageNotFoundError:
-        return f"referee {version()}"
+        return Kept(*(read_limited(folder / name, packs.MOST_PACKED) for name in ("batch", "seal", "pack")))
+    except OSError:
+        return None
+
+
+def batch_hash(made: Kept) -> str:
+    """Returns the name of a batch."""
+    return records.hash_of(records.parted(made.batch, "the batch")[0])
+
+
+def keep(
+    repository: Repository, task: Task, runner: str, owner: str, key: SigningKey, played: Mapping[int, Played]
+) -> Kept:
+    """Keeps the games of a claim that were played, and signs them."""
+    lines = [records.game_line(played[place].line) for place in sorted(played)]
+    made = sign(task, runner, owner, key, lines, os.urandom(SALT_BYTES), packs.packed(dict(played)))
+    folder = home(repository, task.hash, runner)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("batch", "seal", "pack"):
+            replace_file(folder / name, getattr(made, name))
+    return made
+
+
+def sign(task: Task, runner: str, owner: str, key: SigningKey, lines: list[bytes], salt: bytes, pack: bytes) -> Kept:
+    """Returns the files that hand in games: a batch alone, or a seal with what opens it."""
+    is_sealed = task.stage.kind is StageKind.SEAL
+    signatures = tuple(each.hex() for each in task.stage.signatures)
+    head = records.Head(
+        batch=records.FORMAT,
+        runner=runner,
+        owner=owner,
+        claim=task.hash,
+        signatures=() if is_sealed else signatures,
+        salt=salt.hex() if is_sealed else "",
+        courses=records.courses_of(lines),
+        played=played_by(),
+    )
+    signed = records.batch_text(head, lines)
+    batch, seal = records.signed_file(signed, key.sign(signed)), b""
+    if is_sealed:
+        root = records.root_of(salt, runner, lines)
+        signed = records.line_of(records.Seal(records.FORMAT, runner, owner, task.hash, root, signatures)) + b"\n"
+        seal = records.signed_file(signed, key.sign(signed))
+    return Kept(batch, seal, pack)
+
+
+def step(ladder: Ladder, task: Task, runner: str, made: Kept) -> Step:
+    """Returns a commit that hands in what a task asks for, on top of the ladder as it is now."""
+    own, other = f"{runner}-{task.claim.number:06}", f"{runner}-{task.claim.runner}-{task.claim.number:06}"
+    branch = f"{BRANCH}/{own if runner == task.claim.runner else other}"
+    if task.stage.kind is StageKind.SEAL:
+        files, end = {records.seal_path(task.claim, runner): made.seal}, "seal"
+        words = f"Seal of {runner}: {counted(task.claim.games, 'game')} of {task.name}"
+    else:
+        files, end = {records.batch_path(task.claim, runner): made.batch}, "games"
+        words = f"{counted(len(made.batch.splitlines()) - 2, 'game')} of {runner}: {task.name}"
+    return Step(commit_files(ladder.repository, ladder.commit, files, words), f"{branch}-{end}", words)

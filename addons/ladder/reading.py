@@ -1,39 +1,23 @@
-"""A ladder at a commit: settings, runners, bots, and the chain of claims and batches, all read from git's objects."""
+"""A ladder at a commit: settings, runners, bots, and the chain of its entries, all read from git's objects."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from referee.addons.ladder.chain import Chain, Nature, Natures, Result
-from referee.addons.ladder.draw import BotVersion, DrawnGame, is_of_modules, new_games, sampled
-from referee.addons.ladder.records import (
-    BOTS,
-    CLAIMS,
-    GAMES,
-    HASH,
-    NAME,
-    RUNNERS,
-    SETTINGS,
-    STRIKES,
-    Batch,
-    Claim,
-    Part,
-    Runner,
-    Settings,
-    hash_of,
-    read_batch,
-    read_claim,
-    read_runner,
-    read_settings,
-)
+from referee.addons.ladder import records
+from referee.addons.ladder.beacon import Beacon, beacon_of
+from referee.addons.ladder.chain import Chain, Result, Stage
+from referee.addons.ladder.draw import BotVersion, DrawnGame, new_games, sampled
+from referee.addons.ladder.records import BOTS, ENTRIES, RUNNERS, SETTINGS, Batch, Claim, Runner, Settings, StageKind
 from referee.addons.tournament.intake.objects import FOLDER, Repository, TreeEntry
 from referee.addons.wasm.kind import MODULE
 from referee.harness.common import toml
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.kept_rules import RULES, kept_rules
 from referee.harness.common.known_games import find_game
 from referee.harness.match.rule_options import options as rule_options
@@ -44,25 +28,37 @@ from referee.protocol.errors import UNDECODABLE
 
 ADDED = "A"
 """The status of a file that a merge has added."""
-RECENT = 64
-"""The claims whose games are kept. Those of a year would take hundreds of megabytes."""
 MOST_SMALL = 64 << 10
 """The most bytes of a file that is no batch."""
+BEACON_LINE = "Beacon"
+"""The trailer of a merge commit with 32 random bytes."""
 
 
 class Strike(Struct, frozen=True, forbid_unknown_fields=True):
-    """The proof that a runner has lied: anybody can play the game again."""
+    """The proof that a batch of modules lies: anybody can play the game again."""
 
     strike: int
     """The version of the format."""
-    claim: str
-    """The hash of the claim whose batch lies."""
+    batch: str
+    """The hash of the batch that lies."""
     game: int
     """The place of the game in it, from 0 on."""
     said: str
     """Its line in the batch."""
     played: str
-    """Ranks, turns and course as they are when it is played."""
+    """Its line as it is when it is played."""
+
+
+class Merge(Struct, frozen=True):
+    """A commit of the ladder's branch that changes entries or runners."""
+
+    commit: str
+    at: int
+    """Its time, in seconds since 1970."""
+    luck: bytes
+    """Its random bytes; empty without them."""
+    changes: tuple[tuple[str, str], ...]
+    """Status and path of each file."""
 
 
 class Fields:
@@ -71,7 +67,7 @@ class Fields:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._known: dict[str, tuple[BotVersion, ...]] = {"": ()}
-        self._versions: dict[str, tuple[bool, bool, str, str]] = {}
+        self._versions: dict[str, tuple[bool, bool]] = {}
 
     def load(self, ids: Iterable[str]) -> None:
         """Reads lists of bots that are not known yet, all at once."""
@@ -79,22 +75,22 @@ class Fields:
         if not new:
             return
         folders = [
-            [each for each in entries if each.mode == FOLDER and NAME.fullmatch(each.path)]
+            [each for each in entries if each.mode == FOLDER and records.NAME.fullmatch(each.path)]
             for entries in self._repository.folder_entries(new)
         ]
         unknown = sorted({each.id for entries in folders for each in entries} - self._versions.keys())
         files = self._repository.find((f"{id}:{BOT_FILE}" for id in unknown), MAX_BYTES)
         for id, (_, content) in zip(unknown, files, strict=True):
             bot = None if content is None else bot_file(content)
-            module = bot is not None and is_module(bot)
-            deterministic = module or (bot is not None and bot.deterministic)
-            git, commit = ("", "") if bot is None else (bot.git or "", bot.commit or "")
-            self._versions[id] = (module, deterministic, git, commit)
+            self._versions[id] = bot is not None and is_module(bot), bot is not None and can_repeat(bot)
         for id, entries in zip(new, folders, strict=True):
-            self._known[id] = tuple(BotVersion(each.path, each.id, *self._versions[each.id]) for each in entries)
+            known = [(each, *self._versions[each.id]) for each in entries]
+            self._known[id] = tuple(
+                BotVersion(each.path, each.id, module) for each, module, repeats in known if repeats
+            )
 
     def bots(self, id: str) -> tuple[BotVersion, ...]:
-        """Returns the bots of a folder by name."""
+        """Returns the bots of a folder by name: those whose games can be repeated."""
         self.load([id])
         return self._known[id]
 
@@ -102,6 +98,11 @@ class Fields:
 def is_module(bot: BotFile) -> bool:
     """Whether a bot is a module, equal on every machine. One that each machine builds is not."""
     return bot.run[:1] != [] and bot.run[0].endswith(MODULE.suffix or "") and bot.build is None
+
+
+def can_repeat(bot: BotFile) -> bool:
+    """Whether everybody who plays a game of this bot sees the same answers."""
+    return is_module(bot) or bot.deterministic
 
 
 def bot_file(content: bytes) -> BotFile | None:
@@ -115,13 +116,20 @@ def bot_file(content: bytes) -> BotFile | None:
 class Ladder:
     """A ladder at a commit. UsageError if a file of it is wrong."""
 
-    def __init__(self, repository: Repository, commit: str, fields: Fields | None = None) -> None:
+    def __init__(
+        self, repository: Repository, commit: str, fields: Fields | None = None, has_network: bool = False
+    ) -> None:
+        """`has_network`: fetch rounds of the beacon that no entry has yet, for somebody who plays."""
         self.repository, self.commit = repository, commit
+        self.has_network = has_network
         self.fields = fields or Fields(repository)
-        self.settings_id, self.bots_id = repository.id_of(commit, SETTINGS), repository.id_of(commit, BOTS)
+        self.settings_id, self.bots_id = (
+            repository.id_of(commit, SETTINGS),
+            repository.id_of(commit, BOTS),
+        )
         if not self.settings_id:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
-        self.settings: Settings = read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
+        self.settings: Settings = records.read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
         self.open_rules()
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
@@ -164,21 +172,26 @@ class Ladder:
 
     @cached_property
     def entries(self) -> list[TreeEntry]:
-        """The files of runners, claims, batches and strikes."""
-        paths = (f"{each}/" for each in (RUNNERS, CLAIMS, GAMES, STRIKES))
-        return self.repository.entries(self.commit, *paths)
+        """The files of runners, claims, seals, batches, strikes and checkpoints."""
+        return self.repository.entries(self.commit, *(f"{each}/" for each in (RUNNERS, *ENTRIES)))
+
+    def files(self, folder: str, most: int | None = MOST_SMALL) -> Iterator[tuple[TreeEntry, bytes]]:
+        """Yields the files of a folder with their contents. `most`: bytes of each."""
+        files = [each for each in self.entries if each.path.startswith(f"{folder}/")]
+        ids = (each.id for each in files)
+        yield from zip(
+            files, self.repository.read(ids) if most is None else self.repository.read(ids, most), strict=True
+        )
 
     @cached_property
     def runners(self) -> dict[str, Runner]:
         """The runners by name."""
-        files = [each for each in self.entries if each.path.startswith(f"{RUNNERS}/")]
-        contents = self.repository.read((each.id for each in files), MOST_SMALL)
         found = {}
-        for file, content in zip(files, contents, strict=True):
+        for file, content in self.files(RUNNERS):
             name = file.path.removeprefix(f"{RUNNERS}/").removesuffix(".toml")
-            if not NAME.fullmatch(name):
+            if not records.NAME.fullmatch(name):
                 raise UsageError(f"{file.path}: expected {RUNNERS}/NAME.toml")
-            found[name] = read_runner(content, file.path)
+            found[name] = records.read_runner(content, file.path)
         return found
 
     @property
@@ -187,114 +200,115 @@ class Ladder:
         return self.fields.bots(self.bots_id)
 
     @cached_property
+    def beacon(self) -> Beacon:
+        """Where its randomness comes from."""
+        return beacon_of(self.settings.beacon, [(each.at, each.luck) for each in self.merges])
+
+    @cached_property
     def chain(self) -> Chain:
-        """The claims and batches."""
-        return Chain(dict(self._claims()), {each.head.claim: each for each in self._results()})
-
-    def _claims(self) -> Iterator[tuple[str, Claim]]:
-        files = [each for each in self.entries if each.path.startswith(f"{CLAIMS}/")]
-        contents = self.repository.read((each.id for each in files), MOST_SMALL)
-        for file, content in zip(files, contents, strict=True):
-            claim, signed, _ = read_claim(content, file.path)
-            yield hash_of(signed), claim
-
-    def _results(self) -> Iterator[Result]:
+        """The entries."""
+        times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
+        chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
+        claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
+        for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
+            chain.add_claim(hash, claim, times.get(f"{records.CLAIMS}/{claim.runner}/{claim.number:06}.json", 0))
+        for file, content in self.files(records.SEALS):
+            chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
-            yield Result(batch.hash, batch.head, file.id)
+            chain.add_result(Result(batch.hash, batch.head, file.id, times.get(file.path, 0)))
+        for name, runner in self.runners.items():
+            chain.add_activity(records.same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
+        for path, (owner, _) in self.strikes.items():
+            chain.add_strike(owner, times.get(path, 0))
+        chain.now = max((merge.at for merge in self.merges), default=0)
+        return chain
+
+    def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
+        for file, content in self.files(records.CLAIMS):
+            yield records.read_claim(content, file.path)
 
     def batches(self) -> Iterator[tuple[TreeEntry, Batch]]:
         """Yields all batches with their files."""
-        files = [each for each in self.entries if each.path.startswith(f"{GAMES}/")]
-        contents = self.repository.read(each.id for each in files)
-        for file, content in zip(files, contents, strict=True):
-            yield file, read_batch(content, file.path)
+        for file, content in self.files(records.GAMES, None):
+            yield file, records.read_batch(content, file.path)
 
     @cached_property
-    def strikes(self) -> dict[str, Strike]:
-        """The strikes by claim."""
-        files = [each for each in self.entries if each.path.startswith(f"{STRIKES}/")]
-        contents = self.repository.read((each.id for each in files), MOST_SMALL)
-        return {
-            strike.claim: strike
-            for file, content in zip(files, contents, strict=True)
-            for strike in [read_strike(content, file.path)]
-        }
+    def strikes(self) -> dict[str, tuple[str, Strike | Batch]]:
+        """The strikes by path, with the owner who has lied: a wrong game, or an opening that is not what was sealed."""
+        wrong = [(file, content) for file, content in self.files(records.STRIKES, None)]
+        by_hash = {batch.hash: batch.head.owner for _, batch in self.batches()} if wrong else {}
+        found: dict[str, tuple[str, Strike | Batch]] = {}
+        for file, content in wrong:
+            if file.path.endswith(".txt"):
+                batch = records.read_batch(content, file.path)
+                found[file.path] = batch.head.owner, batch
+            else:
+                strike = read_strike(content, file.path)
+                if strike.batch in by_hash:
+                    found[file.path] = by_hash[strike.batch], strike
+        return found
 
-    @cached_property
-    def struck(self) -> frozenset[str]:
-        """The claims of runners that have lied: their batches count only where others have confirmed them."""
-        claims = self.chain.claims
-        liars = {claims[hash].runner for hash in self.strikes if hash in claims}
-        return frozenset(hash for runner in liars for hash in self.chain.of_runner[runner])
+    def is_sealed(self, claim: Claim) -> bool:
+        """Whether the games of a claim are sealed: native programs take part."""
+        return not all(bot.is_module for bot in self.fields.bots(claim.bots))
 
     # The games of a claim.
 
-    def games_of(self, claim: Claim) -> tuple[tuple[BotVersion, ...], list[int], list[DrawnGame]]:
-        """Returns the bots, and the games of a claim with their places among the new games that were drawn.
+    def _fetch(self, round: int) -> bytes | None:
+        if self.beacon.names_rounds and not self.has_network:
+            return None
+        with suppress(RunError):
+            return self.beacon.fetch(round)
+        return None
 
-        UsageError if the claim of these new games is missing.
-        """
-        origin = claim if claim.part is Part.NEW else self.chain.claims.get(claim.of)
-        if origin is None:
-            raise UsageError(f"claim {claim.of[:12]} is missing, whose games {claim.runner} has played")
-        bots = self.fields.bots(origin.bots)
-        games = self._new_games(origin, len(bots), seats_of(self.rules_of(origin.rules)))
-        places = list(range(len(games)))
-        if claim.part is Part.SAMPLE:
-            of_modules = [place for place in places if is_of_modules(games[place], bots)]
-            places = sampled(claim, of_modules, self.rules_of(claim.rules).whole)
-        return bots, places, [games[place] for place in places]
+    def games_of(self, hash: str, now: int | None = None) -> tuple[tuple[BotVersion, ...], list[DrawnGame]]:
+        """Returns the bots, and the games of a claim. UsageError if their round is not known."""
+        chain, claim = self.chain, self.chain.claims[hash]
+        round = chain.first_round(hash)
+        signature = chain.signature(hash, 0, round, chain.now if now is None else now)
+        if signature is None:
+            raise UsageError(
+                f"round {round} of the beacon, which draws the games of claim {hash[:12]}, is not known yet"
+            )
+        return self.games_by(hash, claim, signature)
 
-    @cached_property
-    def _new_games(self) -> Callable[[Claim, int, int], list[DrawnGame]]:
-        return lru_cache(RECENT)(new_games)  # a batch, its witness's and its draw come soon after each other
+    def games_by(self, hash: str, claim: Claim, signature: bytes) -> tuple[tuple[BotVersion, ...], list[DrawnGame]]:
+        """Returns the bots, and the games of a claim that a signature draws."""
+        bots = self.fields.bots(claim.bots)
+        return bots, new_games(signature, hash, claim.games, len(bots), seats_of(self.rules_of(claim.rules)))
+
+    def places(self, hash: str, stage: Stage) -> list[int]:
+        """Returns the places of the games that a stage is about."""
+        claim = self.chain.claims[hash]
+        if stage.kind is StageKind.SAMPLE:
+            return sampled(stage.signatures[-1], hash, claim.games, self.rules_of(claim.rules).whole)
+        return [*range(claim.games)]
 
     def rules_of(self, id: str) -> Settings:
         """Returns the settings of a claim, which may be older than those of the commit."""
         if id not in self._rules:
-            self._rules[id] = read_settings(next(self.repository.read([id], MOST_SMALL)))
+            self._rules[id] = records.read_settings(next(self.repository.read([id], MOST_SMALL)))
         return self._rules[id]
 
     @cached_property
     def _rules(self) -> dict[str, Settings]:
         return {self.settings_id: self.settings}
 
-    def natures_at(self, bots_id: str) -> Natures:
-        """Returns what says how the games of a claim are checked, for somebody who sees these bots."""
-        present = {bot.version for bot in self.fields.bots(bots_id)}
-
-        def nature(claim: Claim) -> Nature:
-            known, fetched = self._nature(claim)
-            return known if fetched <= present else msgspec.structs.replace(known, is_gone=True)
-
-        return nature
-
-    def _nature(self, claim: Claim) -> tuple[Nature, frozenset[str]]:
-        """Returns how the games of a claim are checked, and the versions of other repositories that play in them."""
-        known = self._natures.get(claim)
-        if known is None:
-            bots, _, games = self.games_of(claim)
-            modules = sum(is_of_modules(game, bots) for game in games)
-            played = [bots[place] for place in {place for game in games for place in game.bots}]
-            nature = Nature(modules < len(games), all(bot.deterministic for bot in played), modules)
-            known = self._natures[claim] = nature, frozenset(bot.version for bot in played if bot.git)
-        return known
-
-    @cached_property
-    def _natures(self) -> dict[Claim, tuple[Nature, frozenset[str]]]:
-        return {}
-
     # The history.
 
-    def merges(self) -> list[list[tuple[str, str]]]:
-        """Returns for each merge its changes of claims, batches and strikes, in order: status and path."""
+    @cached_property
+    def merges(self) -> list[Merge]:
+        """The commits of the ladder's branch that change entries or runners, in order."""
         self.repository.need_history()
-        words = ("log", "--first-parent", "-m", "--no-renames", "--reverse", "--name-status", "--format=%x01", "-z")
-        text = self.repository.text(*words, self.commit, "--", CLAIMS, GAMES, STRIKES)
+        words = ("log", "--first-parent", "-m", "--no-renames", "--reverse", "--name-status", "-z")
+        form = f"--format=%x01%H %ct %(trailers:key={BEACON_LINE},valueonly,separator=%x20)"
+        text = self.repository.run(*words, form, self.commit, "--", *ENTRIES, RUNNERS, most=1 << 30).decode()
         found = []
         for part in text.split("\1")[1:]:
-            words_of = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
-            found.append(list(zip(words_of[::2], words_of[1::2], strict=True)))
+            first, *rest = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
+            commit, at, luck = first.split(" ", 2)
+            changes = tuple(zip(rest[::2], rest[1::2], strict=True))
+            found.append(Merge(commit, int(at), bytes.fromhex(luck) if records.HASH.fullmatch(luck) else b"", changes))
         return found
 
 
@@ -312,16 +326,18 @@ def read_strike(content: bytes, path: str) -> Strike:
         strike = msgspec.json.decode(content, type=Strike)
     except UNDECODABLE as error:
         raise UsageError(f"{path}: {error}; write it with `referee ladder verify --play`") from error
-    if not HASH.fullmatch(strike.claim) or path != strike_path(strike.claim) or strike.game < 0:
-        raise UsageError(f"{path}: expected {STRIKES}/HASH.json with the hash of a claim")
+    if strike.strike != records.FORMAT or not records.HASH.fullmatch(strike.batch) or path != strike_path(strike.batch):
+        raise UsageError(f"{path}: expected {records.STRIKES}/HASH.json with the hash of a batch")
+    if strike.game < 0:
+        raise UsageError(f"{path}: game is {strike.game}; expected its place in the batch, from 0 on")
     return strike
 
 
-def claim_of_strike(path: str) -> str:
-    """Returns the hash of the claim that a strike is about; something else if the path is no strike's."""
-    return path.removeprefix(f"{STRIKES}/").removesuffix(".json")
+def strike_path(batch: str) -> str:
+    """Returns the place of a strike against a batch of modules."""
+    return f"{records.STRIKES}/{batch}.json"
 
 
-def strike_path(claim: str) -> str:
-    """Returns the place of a strike."""
-    return f"{STRIKES}/{claim}.json"
+def opening_path(claim: Claim, runner: str) -> str:
+    """Returns the place of an opening that is not what was sealed."""
+    return f"{records.STRIKES}/{claim.runner}/{claim.number:06}/{runner}.txt"

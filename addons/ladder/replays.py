@@ -1,12 +1,12 @@
 """The replays of a ladder's games: not in git, but in a folder, or on a branch of their own beside a pull request.
 
-A replay must obey the rules, be of the drawn bots and seed, and give the line. Its proof shows that the runner has seen
-the answers: who copies another's line cannot write it.
+A replay must obey the rules, be of the drawn bots and seed, and give the line, which was sealed before anybody showed
+a replay. Two packs with the same times of calls were played by one machine.
 """
 
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 
+from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.change import HandedIn, Refused
 from referee.addons.ladder.commits import ORIGIN, commit_files
 from referee.addons.ladder.draw import BotVersion, DrawnGame
-from referee.addons.ladder.games import Played, line_of_game, origin_of
+from referee.addons.ladder.games import Played, line_of_game
 from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import Claim, batch_lines, game_line, read_game
+from referee.addons.ladder.records import Batch, Claim, batch_lines, game_line, read_game
 from referee.addons.tournament.intake.objects import TOO_LARGE, Repository
 from referee.harness.common import git
 from referee.harness.common.errors import RunError, UsageError, writing
@@ -29,6 +30,8 @@ from referee.harness.replay.simulate import Difference, verify
 
 MOST_PACKED = 64 << 20
 """The most bytes of the replays of a batch, as they are packed."""
+FEW_TURNS = 4
+"""Games of fewer turns are not compared: their times could be equal by chance."""
 FETCHED = "refs/referee/replays"
 UNREADABLE = (OSError, EOFError, zlib.error)
 
@@ -38,9 +41,10 @@ def pack_name(claim: str) -> str:
     return f"{claim}.jsonl.gz"
 
 
-def branch_of(claim: Claim) -> str:
+def branch_of(claim: Claim, runner: str) -> str:
     """Returns the branch on which a runner hands in the replays of its games."""
-    return f"ladder/{claim.runner}-{claim.number:06}-replays"
+    of = runner if runner == claim.runner else f"{runner}-{claim.runner}"
+    return f"ladder/{of}-{claim.number:06}-replays"
 
 
 def packed(played: dict[int, Played]) -> bytes:
@@ -48,23 +52,23 @@ def packed(played: dict[int, Played]) -> bytes:
     return b"".join(played[place].replay for place in sorted(played))
 
 
-def keep(folder: Path, claim: str, played: dict[int, Played]) -> Path:
-    """Writes the replays of a claim's games, each to a file of its own. Returns their folder, `FOLDER/HASH`."""
-    home = folder / claim
+def keep(folder: Path, batch: str, pack: bytes) -> Path:
+    """Writes the replays of a batch, each to a file of its own. Returns their folder, `FOLDER/HASH`."""
+    home = folder / batch
     with writing(home):
         home.mkdir(parents=True, exist_ok=True)
-        for number, place in enumerate(sorted(played), 1):
-            (home / f"{number:04}.jsonl.gz").write_bytes(played[place].replay)
+        for number, text in enumerate(unpacked(pack), 1):
+            (home / f"{number:04}.jsonl.gz").write_bytes(gzip.compress(text, mtime=0))
     return home
 
 
-def kept(folder: Path, claim: str) -> bytes | None:
-    """Returns the replays of a claim's games that `keep` has written, as one pack; None if there are none.
+def kept(folder: Path, batch: str) -> bytes | None:
+    """Returns the replays of a batch that `keep` has written, as one pack; None if there are none.
 
     OSError if they are too large.
     """
     parts, left = [], MOST_PACKED
-    for path in sorted((folder / claim).glob("*.jsonl.gz")):
+    for path in sorted((folder / batch).glob("*.jsonl.gz")):
         parts.append(read_limited(path, left))
         left -= len(parts[-1])
     return b"".join(parts) if parts else None
@@ -81,21 +85,40 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
     Refused if they are missing or wrong. `source`: the replays, or the repository that has their branch: an address or
     a remote's name.
     """
-    claim, hash, lines = handed_in.claim, handed_in.batch.head.claim, handed_in.batch.lines
-    if not ladder.natures_at(ladder.bots_id)(claim).native:
+    claim, batch = handed_in.claim, handed_in.batch
+    if not batch.head.salt or handed_in.is_lie:
         return
-    if why := ladder.other_version(ladder.rules_of(origin_of(ladder, claim).rules)):
+    if why := ladder.other_version(ladder.rules_of(claim.rules)):
         raise UsageError(why)
-    name = f"the batch of {claim.runner}, claim {claim.number}"
+    name = f"the batch of {batch.head.runner}, claim {claim.number} of {claim.runner}"
     if isinstance(source, str):
-        source = _fetched(ladder.repository, source or ORIGIN, claim, hash, name)
-    for problem in problems_of(ladder, claim, hash, lines, source):
+        source = _fetched(ladder.repository, source or ORIGIN, claim, batch, name)
+    for problem in problems_of(ladder, batch.head.claim, handed_in.stage, batch.lines, source):
         if problem:
             raise Refused(f"{name}: {problem}")
+    results = ladder.chain.results.get(batch.head.claim, {})
+    others = {owner: batch_lines(next(ladder.repository.read([each.blob]))) for owner, each in results.items()}
+    refuse_copies(batch, others, name)
 
 
-def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:
-    branch = branch_of(claim)
+def refuse_copies(batch: Batch, others: Mapping[str, Sequence[bytes]], name: str) -> None:
+    """Refused for a game in which all calls took as long as in another owner's, to the microsecond.
+
+    `others`: the lines of the same claim, by owner.
+    """
+    times = [line.split(b" ", 3)[2].partition(b":")[2] for line in batch.lines]
+    for owner, theirs in others.items():
+        for number, (mine, line) in enumerate(zip(times, theirs, strict=False), 1):
+            words = line.split(b" ", 3)
+            if owner != batch.head.owner and mine and int(words[1]) >= FEW_TURNS and words[2].endswith(b":" + mine):
+                raise Refused(
+                    f"{name}: all calls of game {number} took as long as in the batch of {owner}, to the microsecond: "
+                    "one machine has played both; play the games on your own"
+                )
+
+
+def _fetched(repository: Repository, source: str, claim: Claim, batch: Batch, name: str) -> bytes:
+    branch, hash = branch_of(claim, batch.head.runner), batch.head.claim
     words = (*git.options(*git.PACKED), *git.FETCH, "--no-write-fetch-head")
     try:
         repository.run(*words, "--", source, f"+refs/heads/{branch}:{FETCHED}", most_written=MOST_PACKED)
@@ -117,26 +140,29 @@ def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name:
 
 def problems_in(ladder: Ladder, folder: Path) -> Iterator[str]:
     """Yields for every replay that is in a folder what is wrong; empty if nothing is."""
-    for hash, result in sorted(ladder.chain.results.items()):
-        claim = ladder.chain.claims.get(hash)
-        if claim is None or ladder.other_version(ladder.rules_of(origin_of(ladder, claim).rules)):
+    chain = ladder.chain
+    for hash, results in sorted(chain.results.items()):
+        claim = chain.claims.get(hash)
+        if claim is None or ladder.other_version(ladder.rules_of(claim.rules)):
             continue
-        name = f"{claim.runner}, claim {claim.number}"
-        try:
-            pack = kept(folder, hash)
-        except OSError as error:
-            yield f"{name}: {hash} cannot be read: {error}"
-            continue
-        if pack is None:
-            continue
-        lines = batch_lines(next(ladder.repository.read([result.blob])))
-        for problem in problems_of(ladder, claim, hash, lines, pack):
-            yield f"{name}: {problem}" if problem else ""
+        stages = {owner: stage for stage in chain.stages(hash, chain.now) for owner in stage.owners}
+        for owner, result in sorted(results.items()):
+            name = f"{result.head.runner}, claim {claim.number} of {claim.runner}"
+            try:
+                pack = kept(folder, result.hash)
+            except OSError as error:
+                yield f"{name}: {result.hash} cannot be read: {error}"
+                continue
+            if pack is not None and owner in stages:
+                lines = batch_lines(next(ladder.repository.read([result.blob])))
+                for problem in problems_of(ladder, hash, stages[owner], lines, pack):
+                    yield f"{name}: {problem}" if problem else ""
 
 
-def problems_of(ladder: Ladder, claim: Claim, hash: str, lines: Sequence[bytes], pack: bytes) -> Iterator[str]:
+def problems_of(ladder: Ladder, hash: str, stage: Stage, lines: Sequence[bytes], pack: bytes) -> Iterator[str]:
     """Yields for every replay of a batch what is wrong; empty if nothing is."""
-    bots, _, games = ladder.games_of(claim)
+    bots, drawn = ladder.games_of(hash)
+    games = [drawn[place] for place in ladder.places(hash, stage)]
     try:
         replays = unpacked(pack)
     except UNREADABLE as error:
@@ -146,7 +172,7 @@ def problems_of(ladder: Ladder, claim: Claim, hash: str, lines: Sequence[bytes],
         yield f"it has {len(replays)} replays; expected {len(games)}"
         return
     for number, (text, line, game) in enumerate(zip(replays, lines, games, strict=True), 1):
-        what = _wrong_replay(ladder, claim, hash, text, line, game, [bots[bot] for bot in game.bots])
+        what = _wrong_replay(ladder, ladder.chain.claims[hash], text, line, game, [bots[bot] for bot in game.bots])
         names = ", ".join(bots[bot].name for bot in game.bots)
         yield f"game {number} ({names}): {what}" if what else ""
 
@@ -169,7 +195,7 @@ def _found(text: bytes, what: bytes) -> Iterator[int]:
 
 
 def _wrong_replay(
-    ladder: Ladder, claim: Claim, hash: str, text: bytes, line: bytes, game: DrawnGame, bots: Sequence[BotVersion]
+    ladder: Ladder, claim: Claim, text: bytes, line: bytes, game: DrawnGame, bots: Sequence[BotVersion]
 ) -> str:
     said, names = read_game(line, "the line"), tuple(bot.label for bot in bots)
     try:
@@ -177,7 +203,7 @@ def _wrong_replay(
     except UsageError as error:
         return f"its replay is wrong: {error}"
     setup = replay.header.setup
-    options: Any = msgspec.convert(ladder.rules_of(origin_of(ladder, claim).rules).options, replay.game.options)
+    options: Any = msgspec.convert(ladder.rules_of(claim.rules).options, replay.game.options)
     if replay.game.name != ladder.game.name or setup.options != options:
         return "its replay is of another game, or of other options"
     if setup.seed != game.seed:
@@ -189,13 +215,11 @@ def _wrong_replay(
     try:
         if verify(replay) is None:
             return "its replay breaks off before the end of the match"
-        shown = line_of_game(replay.lines, replay.game, hash, [bot.is_module for bot in bots])
+        shown = line_of_game(replay.lines, replay.game, [bot.is_module for bot in bots])
     except (Difference, UsageError, msgspec.MsgspecError, OverflowError, RecursionError) as error:
         return f"its replay is wrong: {error}"
     if (shown.ranks, shown.course) != (said.ranks, said.course):
         return f"its replay ends with the ranks {shown.ranks}; the batch says {said.ranks}"
-    if shown.proof != said.proof:
-        return "its proof does not fit: the line was copied from somebody else, not played"
     if shown != said:
         return f"its replay gives the line {game_line(shown).decode()}; the batch says {line.decode()}"
     return ""

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-FORMAT = 4
+FORMAT = 5
 """Changes with the content of a table, so that none of an earlier version is taken from the cache."""
 
 
@@ -23,7 +23,7 @@ class Row(Struct, frozen=True):
     proved: int
     """Games of modules: anybody can play them again."""
     witnessed: int
-    """Games that several owners have played."""
+    """Games that several owners have sealed and played."""
     wins: int
     draws: int
     losses: int
@@ -40,29 +40,27 @@ class RunnerRow(Struct, frozen=True):
     claims: int = 0
     open: int = 0
     lapsed: int = 0
-    samples: int = 0
-    """Its games of modules that others played again."""
-    sample_differs: int = 0
-    shared: int = 0
-    """Its games of deterministic programs that another owner has played."""
-    agree: int = 0
-    """Those in which both say the same."""
-    calls_late: int = 0
-    """Faults by time-out in its games."""
-    late_by_machine: int = 0
-    """Those that its machine may have caused, as it says itself: what a certificate of fairness counts."""
-    certified_ppm: int = 0
-    """Its certificate: its machine decides at most so many games in a million, with 95 % confidence."""
-    alone: int = 0
-    """Its games with a time-out, of which its witness saw none."""
     missed: int = 0
-    """Its games without a time-out, of which its witness saw one."""
-    lateness: int = 1
-    """The evidence that its machine causes more time-outs than its certificate admits; 1 = none."""
-    evidence: int = 1
-    """Against it, by the sequential test of games that are not deterministic; 1 = none."""
+    """Seals that its owner did not open in time."""
+    shared: int = 0
+    """Its games that another owner has played."""
+    agree: int = 0
+    """Those in which all say the same."""
     state: str = ""
-    """`struck`, `suspect`, `late`, or empty."""
+    """`struck`, or empty."""
+
+
+class Wait(Struct, frozen=True):
+    """A claim that has not ended."""
+
+    claim: str
+    """Its runner and number."""
+    bots: tuple[str, ...]
+    """Those that play, by name; none before the beacon has drawn."""
+    words: str
+    """The reason, in words."""
+    until: int
+    """When that ends at the latest, in seconds since 1970."""
 
 
 class Table(Struct, frozen=True):
@@ -79,9 +77,11 @@ class Table(Struct, frozen=True):
     games: int
     """Games that count."""
     waiting: int
-    """Games that need a witness, or somebody to play them again."""
+    """Games that are claimed and do not count yet."""
     disputed: int
     """Games about which players say different things."""
+    waits: tuple[Wait, ...]
+    """The claims that have not ended."""
     cross: dict[str, dict[str, tuple[int, int]]]
     """By bot and rival: twice the points, and games. Only of small ladders."""
     notes: tuple[str, ...]

@@ -6,20 +6,20 @@ last digits of two machines could differ by.
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
-from referee.addons.ladder.draw import BotVersion, DrawnGame, is_of_modules
-from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import GameLine, Part, batch_lines, read_game
-from referee.addons.ladder.rows import CROSS, FORMAT, Row, RunnerRow, Table, encoded
-from referee.addons.ladder.trust import ERROR_RATE, Differences, Times, lateness, suspects
+from referee.addons.ladder.chain import Result, Stage
+from referee.addons.ladder.draw import BotVersion, DrawnGame
+from referee.addons.ladder.reading import Ladder, Strike
+from referee.addons.ladder.records import StageKind, batch_lines, read_game, same_owner, told
+from referee.addons.ladder.rows import CROSS, FORMAT, Row, RunnerRow, Table, Wait, encoded
+from referee.addons.ladder.waiting import wait_of
 from referee.addons.tournament.arrays import load_numpy
-from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.statistics.tally import Game, Tally
 from referee.harness.common.installed import version
 from referee.harness.common.paths import cache_folder, read_limited, replace_file
@@ -27,21 +27,9 @@ from referee.harness.common.paths import cache_folder, read_limited, replace_fil
 if TYPE_CHECKING:
     from referee.addons.tournament.statistics.rating import Rating
 
-TIMEOUT = "timeout"
 MOST_TABLE_BYTES = 256 << 20
-
-
-class _Entry(Struct):
-    """A claim's games, as they were handed in."""
-
-    hash: str
-    runner: str
-    owner: str
-    part: Part
-    lines: dict[int, bytes]
-    """By place among the new games."""
-    courses: str
-    """The hash of what it says of all its games."""
+Said = dict[str, tuple[bytes, ...]]
+"""The lines of all games of a claim, by the owner who has played them."""
 
 
 def table_of(ladder: Ladder, use_cache: bool = True) -> Table:
@@ -82,242 +70,133 @@ class _Counting:
         self.groups: dict[tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], array[int]] = {}
         """By the seats and ranks of the games of a seed group, the contents of those games."""
         self.cross: dict[tuple[int, int], list[int]] = {}
-        self.runners: dict[str, dict[str, int]] = {}
+        self.runners: dict[str, Counter[str]] = {name: Counter() for name in ladder.runners}
         self.games = self.waiting = self.disputed = 0
-        self.differences = Differences()
-        self.suspects: Mapping[str, float] = {}
-        self.times, self.late = Times(), set[str]()
-        self.witnesses = ladder.settings.witnesses
+        self.waits: list[Wait] = []
 
     def table(self) -> Table:
-        ladder = self.ladder
-        ladder.fields.load({claim.bots for claim in self.chain.claims.values()})
-        exact = all(bot.deterministic for bots in self._all_bots() for bot in bots)
-        for entries, bots, games in self._origins():
-            self._compare(entries, bots, games)
-            self._count_runners(entries, bots, games)
-            if exact:
-                self._count(entries, bots, games)
-        self.suspects = suspects(self.differences)
-        self.late = {name for name in self.runners if self._lateness(name)[3] >= 1 / ERROR_RATE}
-        if not exact:  # only now it is known whose games count
-            for entries, bots, games in self._origins():
-                self._count(entries, bots, games)
+        ladder, chain = self.ladder, self.chain
+        ladder.fields.load({claim.bots for claim in chain.claims.values()})
+        order = sorted(chain.claims, key=lambda hash: (chain.merged[hash], hash))
+        results = {hash: [*chain.results.get(hash, {}).values()] for hash in order}
+        contents = ladder.repository.read(each.blob for hash in order for each in results[hash])
+        for hash in order:
+            stages = chain.stages(hash, chain.now)
+            said = {each.head.owner: batch_lines(next(contents)) for each in results[hash]}
+            self._count_claim(hash, stages, said, results[hash])
         rows = self._rows(self._ratings())
         return Table(
             FORMAT,
             ladder.settings.title or f"{ladder.game.title} ladder",
             ladder.game.title,
             ladder.commit,
-            self.chain.now,
+            chain.now,
             tuple(rows),
             tuple(self._runner_rows()),
             self.games,
             self.waiting,
             self.disputed,
+            tuple(self.waits),
             self._cross(),
             tuple(self._notes()),
         )
 
-    def _all_bots(self) -> Iterator[tuple[BotVersion, ...]]:
-        for id in {claim.bots for claim in self.chain.claims.values() if claim.part is Part.NEW}:
-            yield self.ladder.fields.bots(id)
+    # Claims.
 
-    def _origins(self) -> Iterator[tuple[list[_Entry], tuple[BotVersion, ...], list[DrawnGame]]]:
-        """Yields all new games, with everybody who has played them in the order of their claims."""
-        chain, results = self.chain, self.chain.results
-        order = sorted((claim.at, hash) for hash, claim in chain.claims.items() if claim.part is Part.NEW)
-        tasks = {
-            origin: [hash for hash in (origin, *sorted(chain.tasks.get(origin, ()), key=self._time)) if hash in results]
-            for _, origin in order
+    def _count_claim(self, hash: str, stages: Sequence[Stage], said: Said, results: Sequence[Result]) -> None:
+        chain, claim = self.chain, self.chain.claims[hash]
+        for each in results:
+            self.runners.setdefault(each.head.runner, Counter())["games"] += len(said[each.head.owner])
+        if stages and stages[-1].end is None:
+            self.waits.append(wait_of(self.ladder, hash, stages[-1]))
+        players = {
+            owner for stage in stages if stage.kind in (StageKind.PLAY, StageKind.OPEN) for owner in stage.owners
         }
-        contents = self.ladder.repository.read(results[hash].blob for each in tasks.values() for hash in each)
-        for origin, played in tasks.items():
-            if not played:
-                continue
-            bots, _, games = self.ladder.games_of(chain.claims[origin])
-            entries = []
-            for hash in played:
-                claim = chain.claims[hash]
-                lines = batch_lines(next(contents))
-                places = range(len(games)) if claim.part is not Part.SAMPLE else self.ladder.games_of(claim)[1]
-                said = dict(zip(places, lines, strict=False))
-                entries.append(_Entry(hash, claim.runner, claim.owner, claim.part, said, results[hash].head.courses))
-            yield entries, bots, games
-
-    def _time(self, hash: str) -> tuple[int, str]:
-        return self.chain.claims[hash].at, hash
-
-    # Runners.
-
-    def _compare(self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]) -> None:
-        """Collects where several owners have played: games that are not deterministic, and time-outs."""
-        played = [each for each in entries if each.part is not Part.SAMPLE]
-        for number, later in enumerate(played):
-            others = [each for each in played[:number] if each.owner != later.owner]
-            for place, game in enumerate(games):
-                if others and not all(bots[bot].deterministic for bot in game.bots):
-                    one, two = (read_game(each.lines[place], each.runner) for each in (others[0], later))
-                    names, runners = [bots[bot].name for bot in game.bots], (others[0].runner, later.runner)
-                    self.differences.add_game(runners, names, (one.ranks, two.ranks), (_late(one), _late(two)))
-        for entry in played:
-            witness = next((each for each in played if each.owner != entry.owner), None)
-            if witness is not None:
-                alone = missed = 0
-                for place, line in entry.lines.items() if entry.courses != witness.courses else ():
-                    here, there = (TIMEOUT.encode() in each for each in (line, witness.lines.get(place, b"")))
-                    alone, missed = alone + (here and not there), missed + (there and not here)
-                self.times.add(entry.runner, witness.runner, len(entry.lines), alone, missed)
-
-    def _lateness(self, runner: str) -> tuple[int, int, int, int]:
-        """Returns what a certificate admits in games of a million, and how many games a runner saw late, as `Times`."""
-        own = self._of(runner)
-        bound = upper_bound(own["late_by_machine"], own["games"]) if own["games"] else 1.0
-        certified_ppm = math.ceil(1e6 * bound)
-        games, alone, missed = self.times.of(runner, self.suspects.keys())
-        return certified_ppm, alone, missed, lateness(games, alone, missed, certified_ppm / 1e6)
-
-    def _count_runners(
-        self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
-    ) -> None:
-        for entry in entries:
-            own = self._of(entry.runner)
-            own["games"] += len(entry.lines)
-            for line in entry.lines.values():
-                if line.count(b" ") > 3:
-                    late = [each for each in read_game(line, entry.runner).faults if each.kind == TIMEOUT]
-                    own["calls_late"] += len(late)
-                    own["late_by_machine"] += sum(each.is_noise for each in late)
-        players, samples = _parted(entries)
-        distinct = self._owners(entries) == len(entries)
-        if len(players) > 1 and len(samples) < 2 and distinct and _are_alike(players, bots):
-            for entry in players:
-                self._add(entry, shared=len(entry.lines), agree=len(entry.lines))
-            for sample in samples:
-                wrong = len(_differing(sample, players[0]))
-                self._add(sample, shared=len(sample.lines), agree=len(sample.lines) - wrong)
-                for entry in players:
-                    self._add(entry, agree=-wrong, samples=len(sample.lines), sample_differs=wrong)
+        if not stages[0].signatures:
+            self.waiting += claim.games
+            return
+        bots, games = self.ladder.games_by(hash, claim, stages[0].signatures[0])
+        honest = {
+            owner: lines
+            for owner, lines in said.items()
+            if owner in players and len(lines) == claim.games and not chain.is_struck(owner, chain.now)
+        }
+        courses = {each.head.courses for each in results if each.head.owner in honest}
+        self._compare(honest, {each.head.owner: each.head.runner for each in results}, len(courses) == 1)
+        witnesses = self.ladder.rules_of(claim.rules).witnesses if self.ladder.is_sealed(claim) else 1
+        samples = [
+            (stage, said[owner])
+            for stage in stages
+            if stage.kind is StageKind.SAMPLE
+            for owner in stage.owners
+            if owner in said
+        ]
+        if len(courses) == 1 and len(honest) >= witnesses and not samples:  # as nearly always: all say the same of all
+            self._count(bots, games, honest[min(honest)])
         else:
-            self._compare_lines(entries, bots, games)
+            self._count(bots, games, [*self._agreed(hash, honest, samples, witnesses)])
 
-    def _add(self, entry: _Entry, **counts: int) -> None:
-        own = self._of(entry.runner)
-        for name, count in counts.items():
-            own[name] += count
+    def _compare(self, honest: Said, runners: dict[str, str], are_alike: bool) -> None:
+        if len(honest) > 1:
+            for owner, lines in honest.items():
+                others = [each for other, each in honest.items() if other != owner]
+                own = self.runners[runners[owner]]
+                own["shared"] += len(lines)
+                if are_alike:
+                    own["agree"] += len(lines)
+                else:
+                    own["agree"] += sum(
+                        all(told(each[at]) == told(line) for each in others) for at, line in enumerate(lines)
+                    )
 
-    def _compare_lines(
-        self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
-    ) -> None:
-        for entry in entries if len(entries) > 1 else ():
-            for place, line in entry.lines.items():
-                theirs = [each for each in entries if each.owner != entry.owner and place in each.lines]
-                if not theirs or not all(bots[bot].deterministic for bot in games[place].bots):
-                    continue
-                own, equal = self._of(entry.runner), all(_told(each.lines[place]) == _told(line) for each in theirs)
-                own["shared"] += 1
-                own["agree"] += equal
-                if any(each.part is Part.SAMPLE for each in theirs):
-                    own["samples"] += 1
-                    own["sample_differs"] += not equal
-
-    def _of(self, runner: str) -> dict[str, int]:
-        if runner not in self.runners:
-            names = ("games", "samples", "sample_differs", "shared", "agree", "calls_late", "late_by_machine")
-            self.runners[runner] = dict.fromkeys(names, 0)
-        return self.runners[runner]
-
-    def _runner_rows(self) -> Iterator[RunnerRow]:
-        chain, liars = self.chain, {self.chain.claims[hash].runner for hash in self.ladder.struck}
-        states = (("struck", liars), ("suspect", self.suspects), ("late", self.late))
-        for name, runner in sorted(self.ladder.runners.items()):
-            own = chain.of_runner.get(name, [])
-            rules = [self.ladder.rules_of(chain.claims[hash].rules) for hash in own]
-            certified_ppm, alone, missed, late = self._lateness(name)
-            yield RunnerRow(
-                name,
-                runner.owner,
-                claims=len(own),
-                open=sum(chain.is_open(hash, each) for hash, each in zip(own, rules, strict=True)),
-                lapsed=sum(chain.is_lapsed(hash, each) for hash, each in zip(own, rules, strict=True)),
-                certified_ppm=certified_ppm,
-                alone=alone,
-                missed=missed,
-                lateness=late,
-                evidence=math.floor(min(1e12, self.suspects.get(name, 1.0))),
-                state=next((state for state, names in states if name in names), ""),
-                **self._of(name),
-            )
+    def _agreed(
+        self, hash: str, honest: Said, samples: Sequence[tuple[Stage, tuple[bytes, ...]]], witnesses: int
+    ) -> Iterator[bytes | None]:
+        """Yields the line of each game that counts; None if it does not, or not yet."""
+        disputed = {
+            place
+            for stage, lines in samples
+            for place, line in zip(self.ladder.places(hash, stage), lines, strict=False)
+            if any(told(each[place]) != told(line) for each in honest.values())
+        }
+        for place in range(self.chain.claims[hash].games):
+            said = Counter(told(lines[place]) for lines in honest.values())
+            best, owners = said.most_common(1)[0] if said else (b"", 0)
+            if place in disputed or (witnesses == 1 and len(said) > 1):
+                self.disputed += 1
+                yield None
+            elif owners < witnesses:
+                self.disputed += len(said) > 1
+                self.waiting += len(said) <= 1
+                yield None
+            else:
+                yield next(honest[owner][place] for owner in sorted(honest) if told(honest[owner][place]) == best)
 
     # Games.
 
-    def _count(self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]) -> None:
+    def _count(self, bots: tuple[BotVersion, ...], games: Sequence[DrawnGame], lines: Sequence[bytes | None]) -> None:
         places = [self.current.get((bot.name, bot.version), -1) for bot in bots]
         modules = [bot.is_module for bot in bots]
-        honest = [each for each in entries if each.hash not in self.ladder.struck]
-        players, samples = _parted(honest)
-        alike = bool(players) and _are_alike(players, bots)
-        alone = players[0].lines if players and (alike or len(players) == 1) else None
-        enough = alike and self._owners(players) >= self.witnesses
-        disputed = {place for each in samples if alone is not None for place in _differing(each, players[0])}
         group: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         contents: list[int] = []
         last = len(games) - 1
-        for place, game in enumerate(games):
-            proved = all([modules[bot] for bot in game.bots])
-            if alone is not None and (proved or enough) and place not in disputed:
-                line: bytes | None = alone[place]
-            else:
-                line = self._agreed(honest, place, game, bots)
+        for place, (game, line) in enumerate(zip(games, lines, strict=True)):
             if line is not None:
                 seats = tuple([places[bot] for bot in game.bots])
                 self.games += 1
                 if min(seats) >= 0:
                     words = line.split(b" ", 3)
                     ranks = tuple([digit - 48 for digit in words[0]])
-                    self._count_game(seats, ranks, 0 if proved else 1, words[3])
+                    self._count_game(seats, ranks, 0 if all([modules[bot] for bot in game.bots]) else 1, line)
                     group.append((seats, ranks))
                     contents.append(int(words[2][:16], 16))
             if group and (place == last or games[place + 1].group != game.group):
                 self.groups.setdefault(tuple(group), array("Q")).extend(contents)
                 group, contents = [], []
 
-    def _owners(self, entries: Sequence[_Entry]) -> int:
-        return len({each.owner for each in entries})
-
-    def _agreed(
-        self, honest: Sequence[_Entry], place: int, game: DrawnGame, bots: tuple[BotVersion, ...]
-    ) -> bytes | None:
-        """Returns the line of a game that counts; None if it does not, or not yet."""
-        of_modules = is_of_modules(game, bots)
-        exact = all(bots[bot].deterministic for bot in game.bots)
-        said = [
-            each
-            for each in honest
-            if place in each.lines and (exact or each.runner not in self.suspects.keys() | self.late)
-        ]
-        if not said:
-            self.waiting += 1
-            return None
-        owners: dict[tuple[bytes, ...], set[str]] = {}
-        for each in said:
-            owners.setdefault(_told(each.lines[place]) if exact else (), set()).add(each.owner)
-        if of_modules:
-            if len(owners) > 1:
-                self.disputed += 1
-                return None
-            return said[0].lines[place]
-        best = max(owners.values(), key=len)
-        if len(best) < self.witnesses:
-            self.disputed += len(owners) > 1
-            self.waiting += len(owners) == 1
-            return None
-        told = next(key for key, each in owners.items() if each is best)
-        return next(each.lines[place] for each in said if not exact or _told(each.lines[place]) == told)
-
-    def _count_game(self, seats: tuple[int, ...], ranks: tuple[int, ...], kind: int, rest: bytes) -> None:
+    def _count_game(self, seats: tuple[int, ...], ranks: tuple[int, ...], kind: int, line: bytes) -> None:
         shared = ranks.count(1) > 1
-        faults = read_game(b"1 1 " + b"0" * 24 + b" " + rest, "a game").faults if b" " in rest else ()
+        faults = read_game(line, "a game").faults if line.count(b" ") > 3 else ()
         for seat, bot in enumerate(seats):
             counts = self.counts[bot]
             counts[kind] += 1
@@ -382,53 +261,38 @@ class _Counting:
             cells.setdefault(names[bot], {})[names[rival]] = (points, games)
         return cells
 
+    def _runner_rows(self) -> Iterator[RunnerRow]:
+        chain = self.chain
+        missed = Counter(
+            chain.seals[hash][owner].seal.runner
+            for hash, seals in chain.seals.items()
+            for owner in (seals if hash in chain.claims else ())
+            for stage in chain.missed(hash, owner, chain.now)
+            if stage.kind is StageKind.OPEN
+        )
+        for name, runner in sorted(self.ladder.runners.items()):
+            own, owner = chain.of_runner.get(name, []), same_owner(runner.owner)
+            lapsed = sum(
+                stage.kind is not StageKind.OPEN for hash in own for stage in chain.missed(hash, owner, chain.now)
+            )
+            counts = self.runners[name]
+            yield RunnerRow(
+                name,
+                runner.owner,
+                counts["games"],
+                len(own),
+                sum(chain.closed(hash) > chain.now for hash in own),
+                lapsed,
+                missed[name],
+                counts["shared"],
+                counts["agree"],
+                "struck" if chain.is_struck(owner, chain.now) else "",
+            )
+
     def _notes(self) -> Iterator[str]:
-        claims = self.chain.claims
-        for hash, strike in sorted(self.ladder.strikes.items()):
-            if (claim := claims.get(hash)) is None:
-                continue
-            yield (
-                f"{claim.runner} has lied in game {strike.game + 1} of its claim {claim.number}: its games count only "
-                "where others have played them too"
-            )
-        for runner in sorted(self.suspects):
-            yield (
-                f"the results of {runner} differ from those of its witnesses, more than chance allows: its games of "
-                "programs that are not deterministic do not count"
-            )
-        for runner in sorted(self.late - self.suspects.keys()):
-            yield (
-                f"{runner} sees more time-outs than its witnesses, and more than its certificate admits: its games of "
-                "programs that are not deterministic do not count"
-            )
-        if any(True for _ in self.chain.missing()):
-            yield "entries of the chain are missing: `referee ladder verify` names them"
-
-
-def _are_alike(entries: Sequence[_Entry], bots: tuple[BotVersion, ...]) -> bool:
-    """Whether all say the same of all games, which all bots play alike again."""
-    return all(each.courses == entries[0].courses for each in entries) and all(bot.deterministic for bot in bots)
-
-
-def _parted(entries: Sequence[_Entry]) -> tuple[list[_Entry], list[_Entry]]:
-    """Returns those that hold all games, and those that hold a sample of them."""
-    samples = [each for each in entries if each.part is Part.SAMPLE]
-    return [each for each in entries if each.part is not Part.SAMPLE], samples
-
-
-def _differing(sample: _Entry, player: _Entry) -> list[int]:
-    """Returns the places of the games about which a sample says something else."""
-    return [place for place, line in sample.lines.items() if _told(line) != _told(player.lines.get(place, b""))]
-
-
-def _told(line: bytes) -> tuple[bytes, ...]:
-    words = line.split(b" ", 3)
-    return words[0], words[1], words[2][:16]
-
-
-def _late(line: GameLine) -> set[int]:
-    """Returns the seats that ran out of time."""
-    return {fault.seat for fault in line.faults if fault.kind == TIMEOUT}
+        for owner, strike in sorted(self.ladder.strikes.values(), key=lambda each: each[0]):
+            how = f"in game {strike.game + 1} of a batch" if isinstance(strike, Strike) else "about what it had sealed"
+            yield f"{owner} has lied {how}: its games count only where others have played them too"
 
 
 def _whole(value: float | None) -> int | None:

@@ -1,55 +1,53 @@
-"""Checks a whole ladder: its chain, its signatures, its draws, and as many games as somebody wants to play again."""
+"""Checks a whole ladder: its history, its signatures, its draws, and as many games as somebody wants to play again."""
 
+import bisect
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from referee.addons.ladder.chain import Chain, in_order
-from referee.addons.ladder.change import STALE, Refused, check_batch, refusal_of_claim
-from referee.addons.ladder.draw import BotVersion, is_of_modules
-from referee.addons.ladder.games import Opened, origin_of
+from referee.addons.ladder import records
+from referee.addons.ladder.chain import Stage
+from referee.addons.ladder.change import STALE, Refused, check_batch, claim_problem, opens_otherwise
+from referee.addons.ladder.games import Opened, check_versions
 from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.proof import differences, words_of
-from referee.addons.ladder.reading import ADDED, Ladder, Strike, claim_of_strike, strike_path
-from referee.addons.ladder.records import (
-    CLAIMS,
-    GAMES,
-    STRIKES,
-    Claim,
-    batch_lines,
-    claim_path,
-    game_line,
-    parted,
-    read_batch,
-)
-from referee.addons.ladder.workshop import unpacked
-from referee.addons.tournament.intake.fetching import Unavailable
+from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
+from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
+from referee.addons.ladder.replays import refuse_copies
 from referee.harness.common.errors import UsageError
 
-Merges = Sequence[Sequence[tuple[str, str]]]
-"""For each merge its changes: status and path."""
+Owned = records.Seal | records.Head
 
 
 def problems(ladder: Ladder, old: str | None = None) -> Iterator[str]:
     """Yields what is wrong with the files of a ladder. `old`: a commit that somebody has seen before."""
-    merges = ladder.merges()
-    yield from _changed_history(ladder, merges, old)
-    for hash in sorted({*ladder.chain.missing()}):
-        yield f"the entry {hash[:12]} is missing: others name it, so that somebody has removed it; ask for it"
+    yield from changed_history(ladder, old)
+    yield from _wrong_times(ladder)
     yield from _gaps(ladder)
-    yield from _wrong_entries(ladder, merges)
-    yield from _wrong_draws(ladder, merges)
+    yield from _wrong_claims(ladder)
+    yield from _wrong_entries(ladder)
+    yield from _wrong_strikes(ladder)
 
 
-def _changed_history(ladder: Ladder, merges: Merges, old: str | None) -> Iterator[str]:
+def changed_history(ladder: Ladder, old: str | None) -> Iterator[str]:
     """Yields files that were handed in and changed later, in the history or since a commit that somebody has seen."""
-    repository = ladder.repository
-    for path in sorted({path for merge in merges for status, path in merge if status != ADDED}):
-        yield f"{path} was changed or removed after it was handed in; nothing in {CLAIMS}/ and {GAMES}/ ever changes"
+    changes = {path for merge in ladder.merges for status, path in merge.changes if status != ADDED}
+    for path in sorted(path for path in changes if path.split("/")[0] in records.ENTRIES):
+        yield f"{path} was changed or removed after it was handed in; nothing in that folder ever changes"
     if old is not None:
         compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
-        for path in sorted({*repository.text(*compare, "--", CLAIMS, GAMES, STRIKES).split("\0")} - {""}):
-            yield f"{path} is not what it was in {old[:12]}: the chain was rewritten; keep your clone, and tell others"
+        for path in sorted({*ladder.repository.text(*compare, "--", *records.ENTRIES).split("\0")} - {""}):
+            yield f"{path} is not what it was in {old[:12]}: somebody rewrote it; keep your clone, and tell others"
+
+
+def _wrong_times(ladder: Ladder) -> Iterator[str]:
+    """Yields merges that are dated before an earlier one: a claim could be merged after its round was known."""
+    last = 0
+    for merge in ladder.merges:
+        if any(path.split("/")[0] in records.ENTRIES for _, path in merge.changes):
+            if merge.at <= last:
+                yield f"merge {merge.commit[:12]} is dated {merge.at}, and an earlier one {last}: somebody chose that"
+            last = max(last, merge.at)
 
 
 def _gaps(ladder: Ladder) -> Iterator[str]:
@@ -59,101 +57,144 @@ def _gaps(ladder: Ladder) -> Iterator[str]:
             yield f"the claims of {runner} have gaps: {', '.join(map(str, numbers[:20]))}"
 
 
-def _wrong_entries(ladder: Ladder, merges: Merges) -> Iterator[str]:
-    """Yields claims and batches that cannot be right, and signatures that are not the runner's."""
-    ids = {each.path: each.id for each in ladder.entries if each.path.startswith((f"{CLAIMS}/", f"{GAMES}/"))}
-    order = dict.fromkeys(path for merge in merges for _, path in merge if path in ids)  # near games are in the cache
-    paths = [*order, *(path for path in ids if path not in order)]
-    for path, text in zip(paths, ladder.repository.read(ids[path] for path in paths), strict=True):
-        signed, signature = parted(text, path)
-        if path.startswith(f"{CLAIMS}/"):
-            yield from _wrong_signature(ladder, path.split("/")[1], signed, signature, path)
-            continue
-        batch = read_batch(text, path)
-        yield from _wrong_signature(ladder, batch.head.runner, signed, signature, path)
-        claimed = ladder.chain.claims.get(batch.head.claim)
-        if claimed is None:
-            yield f"{path}: its claim is missing"
-            continue
-        try:
-            check_batch(ladder, batch, claimed, path)
-        except (Refused, UsageError) as error:
-            yield str(error)
-
-
-def _wrong_signature(ladder: Ladder, runner: str, signed: bytes, signature: bytes, path: str) -> Iterator[str]:
+def _wrong_signature(ladder: Ladder, runner: str, owner: str, content: bytes, path: str) -> Iterator[str]:
+    signed, signature = records.parted(content, path)
     known = ladder.runners.get(runner)
     if known is None:
         yield f"{path}: there is no runner {runner}"
     elif not signature_is_right(known.key, signed, signature):
         yield f"{path}: it was not signed with the key of runner {runner}"
+    elif records.same_owner(known.owner) != owner:
+        yield f"{path}: runner {runner} belongs to {known.owner}, not to {owner}"
 
 
-def _wrong_draws(ladder: Ladder, merges: Merges) -> Iterator[str]:
-    """Yields claims that are not what the chain drew when they were made. Nobody chooses games.
+def _wrong_claims(ladder: Ladder) -> Iterator[str]:
+    chain = ladder.chain
+    known, lapses = _known(ladder), dict[str, list[int]]()
+    commits = {path: merge.commit for merge in ladder.merges for status, path in merge.changes if status == ADDED}
+    for file, content in ladder.files(CLAIMS):
+        claim, signed, _ = records.read_claim(content, file.path)
+        yield from _wrong_signature(ladder, claim.runner, claim.owner, content, file.path)
+        at = chain.merged[records.hash_of(signed)]
+        if file.path not in commits:
+            yield f"{file.path}: no commit of the ladder's branch has added it"
+            continue
+        if claim.owner not in lapses:
+            lapses[claim.owner] = chain.lapses(claim.owner, chain.now)
+        if why := claim_problem(ladder, claim, known(commits[file.path]), at, lapses[claim.owner]):
+            yield f"{file.path}: {why}"
 
-    Merges the entries again, in their order, and draws at every head what was claimed there.
-    """
-    whole = ladder.chain
-    hashes = {whole.path(hash): hash for hash in whole.hashes}
-    waiting: dict[tuple[str, ...], dict[str, str]] = {}
-    for hash, claim in whole.claims.items():
-        path = claim_path(claim.runner, claim.number)
-        waiting.setdefault(claim.after, {})[hash] = f"{path}: it was drawn from a head that the ladder never had"
-    chain, struck, liars = Chain({}, {}), set[str](), set[str]()
-    heads: dict[str, int] = {}
 
-    def draw() -> None:
-        claims = waiting.get(chain.tips(), {})
-        for hash in [each for each in claims if each not in heads]:
-            claim = whole.claims[hash]
-            path = claim_path(claim.runner, claim.number)
-            try:
-                why = refusal_of_claim(ladder, chain, struck, claim, path)
-            except UsageError as error:
-                why = f"{path}: {error}"
-            if why:
-                claims[hash] = why
-            else:
-                heads[hash] = len(chain)
+def _known(ladder: Ladder) -> Callable[[str], set[tuple[str, str]]]:
+    """Returns what says which bots and rules the last commits before one had."""
+    repository = ladder.repository
+    words = ("rev-list", "--first-parent", "--reverse", ladder.commit)
+    order = {commit: place for place, commit in enumerate(repository.text(*words).split())}
+    changes = repository.text(*words, "--", BOTS, SETTINGS).split()
+    places = [order[commit] for commit in changes]
+    ids = [(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in changes]
 
-    draw()
-    for merge in merges:
-        added = [path for status, path in merge if status == ADDED]
-        for hash in in_order(whole, [hashes[path] for path in added if path in hashes]):
-            if hash not in whole.claims:
-                chain.add_result(whole.results[whole.claim_of(hash)])
-            else:
-                claim = whole.claims[hash]
-                if hash in heads and len(chain) - heads[hash] > STALE:
-                    yield f"{whole.path(hash)}: it was drawn from a head that is none of the last {STALE} merges"
-                if hash not in heads:
-                    yield waiting[claim.after][hash]
-                chain.add_claim(hash, claim)
-                struck |= {hash} if claim.runner in liars else set()
-            draw()
-        for strike in [ladder.strikes[hash] for path in added if (hash := claim_of_strike(path)) in ladder.strikes]:
-            if (accused := chain.claims.get(strike.claim)) is not None:
-                liars.add(accused.runner)
-                struck |= {*chain.of_runner[accused.runner]}
-            draw()
+    def known(commit: str) -> set[tuple[str, str]]:
+        end = bisect.bisect_left(places, order[commit])
+        return {*ids[max(0, bisect.bisect_right(places, order[commit] - STALE) - 1) : end]}
+
+    return known
+
+
+# Seals and batches.
+
+
+def _wrong_entries(ladder: Ladder) -> Iterator[str]:
+    """Yields seals and batches that cannot be right."""
+    chain, stages = ladder.chain, dict[str, list[Stage]]()
+
+    def stage_of(entry: Owned, kinds: Sequence[StageKind]) -> Stage | None:
+        if entry.claim not in chain.claims:
+            return None
+        if entry.claim not in stages:
+            stages.clear()  # entries of a claim come one after the other
+            stages[entry.claim] = chain.stages(entry.claim, chain.now)
+        mine = (each for each in stages[entry.claim] if each.kind in kinds and entry.owner in each.owners)
+        return next(mine, None)
+
+    for file, content in ladder.files(SEALS):
+        seal = records.read_seal(content, file.path)[0]
+        yield from _wrong_signature(ladder, seal.runner, seal.owner, content, file.path)
+        stage = stage_of(seal, [StageKind.SEAL])
+        at = chain.seals[seal.claim][seal.owner].at
+        yield from _wrong_entry(ladder, seal, stage, at, file.path, records.seal_path)
+    others, last = dict[str, Sequence[bytes]](), ""
+    for file, content in ladder.files(GAMES, None):
+        batch = records.read_batch(content, file.path)
+        yield from _wrong_signature(ladder, batch.head.runner, batch.head.owner, content, file.path)
+        stage = stage_of(batch.head, [StageKind.PLAY, StageKind.SAMPLE, StageKind.OPEN])
+        at = chain.results[batch.head.claim][batch.head.owner].at
+        yield from _wrong_entry(ladder, batch.head, stage, at, file.path, records.batch_path)
+        if stage is None:
+            continue
+        try:
+            check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
+            if stage.kind is StageKind.OPEN and opens_otherwise(ladder, batch):
+                yield f"{file.path}: it is not what its runner has sealed"
+            others = others if batch.head.claim == last else {}
+            last = batch.head.claim
+            refuse_copies(batch, others, file.path)
+            others[batch.head.owner] = batch.lines
+        except (Refused, UsageError) as error:
+            yield str(error)
+
+
+def _wrong_entry(
+    ladder: Ladder,
+    entry: Owned,
+    stage: Stage | None,
+    at: int,
+    path: str,
+    place: Callable[[records.Claim, str], str],
+) -> Iterator[str]:
+    """Yields why an entry does not belong to a stage."""
+    claim, beacon = ladder.chain.claims.get(entry.claim), ladder.beacon
+    if claim is None:
+        yield f"{path}: its claim {entry.claim[:12]} is missing"
+    elif path != place(claim, entry.runner):
+        yield f"{path}: expected {place(claim, entry.runner)}"
+    elif stage is None:
+        yield f"{path}: the beacon has not drawn {entry.owner} for this"
+    elif not stage.begin <= at <= stage.due:
+        yield f"{path}: it was merged at {at}; expected {stage.begin} to {stage.due}"
+    elif stage.kind is not StageKind.OPEN:
+        signatures = tuple(map(bytes.fromhex, entry.signatures))
+        pairs = [*zip(stage.rounds, signatures, strict=False)]
+        if signatures != stage.signatures or not all(beacon.is_signature(*pair) for pair in pairs):
+            rounds = ", ".join(map(str, stage.rounds))
+            yield f"{path}: its signatures are not those of the rounds {rounds} of the beacon"
+        elif at < beacon.time_of(stage.rounds[-1]):
+            yield f"{path}: it was merged before round {stage.rounds[-1]} was out; somebody chose the date of a merge"
+
+
+def _wrong_strikes(ladder: Ladder) -> Iterator[str]:
+    for path, (owner, strike) in ladder.strikes.items():
+        if isinstance(strike, records.Batch):
+            content = next(ladder.repository.read([f"{ladder.commit}:{path}"]))
+            yield from _wrong_signature(ladder, strike.head.runner, owner, content, path)
+            if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not opens_otherwise(ladder, strike):
+                yield f"{path}: it is what {owner} has sealed, so that it strikes nobody"
 
 
 # Games.
 
 
-def drawn_games(
-    ladder: Ladder, share: float, luck: Callable[[], float]
-) -> Iterator[tuple[str, Claim, list[int], tuple[bytes, ...]]]:
-    """Yields batches with the places of those games of modules that were drawn, and all their lines."""
-    for hash, result in sorted(ladder.chain.results.items()):
-        claim = ladder.chain.claims.get(hash)
-        if claim is None:
-            continue
-        bots, _, games = ladder.games_of(claim)
-        places = [at for at, game in enumerate(games) if is_of_modules(game, bots) and luck() < share]
-        if places:
-            yield hash, claim, places, batch_lines(next(ladder.repository.read([result.blob])))
+def drawn_games(ladder: Ladder, share: float, luck: Callable[[], float]) -> Iterator[tuple[str, str, dict[int, int]]]:
+    """Yields batches of modules by claim and owner, with drawn games: their places in the claim and in the batch."""
+    chain = ladder.chain
+    for hash in sorted(chain.results):
+        if hash in chain.claims and not ladder.is_sealed(chain.claims[hash]):
+            for stage in chain.stages(hash, chain.now):
+                places = ladder.places(hash, stage)
+                for owner in stage.owners:
+                    drawn = {place: at for at, place in enumerate(places) if luck() < share}
+                    if drawn and owner in chain.results[hash]:
+                        yield hash, owner, drawn
 
 
 async def play_again(
@@ -163,36 +204,36 @@ async def play_again(
 
     Returns their number, a strike for each batch that lies, and what says why other games were not played.
     """
-    count, strikes, vanished = 0, [], dict[str, str]()
-    for hash, claim, drawn, lines in drawn_games(ladder, share, luck):
-        rules = origin_of(ladder, claim).rules
-        if rules not in vanished and (why := ladder.other_version(ladder.rules_of(rules))):
-            vanished[rules] = f"{why}; they were not played again"
-        if vanished.get(rules):
+    count, strikes, left = 0, [], dict[str, str]()
+    for hash, owner, places in drawn_games(ladder, share, luck):
+        claim, result = ladder.chain.claims[hash], ladder.chain.results[hash][owner]
+        if claim.rules not in left:
+            left[claim.rules] = _why_not(ladder, ladder.rules_of(claim.rules))
+        if left[claim.rules]:
             continue
-        bots, _, games = ladder.games_of(claim)
-        for bot in {bots[bot] for place in drawn for bot in games[place].bots}:
-            if bot.git and bot.version not in vanished:
-                vanished[bot.version] = _why_vanished(ladder, bot)
-        places = [at for at in drawn if not any(vanished.get(bots[bot].version) for bot in games[at].bots)]
-        wrong = await differences(ladder, claim, hash, lines, places, opened, progress)
+        lines = records.batch_lines(next(ladder.repository.read([result.blob])))
+        said = {place: lines[at] for place, at in places.items()}
+        wrong = await differences(ladder, hash, said, opened, progress)
         count += len(places)
         for place, played in list(wrong.items())[:1]:
-            words = f"{claim.runner}, claim {claim.number}: {words_of(ladder, claim, place, lines[place], played)}"
-            strikes.append((words, Strike(1, hash, place, lines[place].decode(), game_line(played).decode())))
-    return count, strikes, sorted(why for why in vanished.values() if why)
+            what = words_of(ladder, hash, place, said[place], played)
+            line, truth = said[place].decode(), records.game_line(played).decode()
+            strike = Strike(records.FORMAT, result.hash, places[place], line, truth)
+            strikes.append((f"{result.head.runner}, claim {claim.number} of {claim.runner}: {what}", strike))
+    return count, strikes, sorted({why for why in left.values() if why})
 
 
-def _why_vanished(ladder: Ladder, bot: BotVersion) -> str:
-    """Returns why the files of a bot of another repository cannot be had; empty if they are here."""
+def _why_not(ladder: Ladder, rules: records.Settings) -> str:
+    """Returns why games of older settings cannot be played again here; empty if they can."""
+    why = ladder.other_version(rules)
     try:
-        unpacked(ladder.repository, bot, ladder.settings.bot_bytes)
-    except Unavailable as error:
-        return f"{error}; they were not played again"
-    return ""
+        check_versions(rules)
+    except UsageError as error:
+        why = str(error)
+    return why and f"{why}; they were not played again"
 
 
 def strike_files(strikes: Sequence[tuple[str, Strike]]) -> Iterator[tuple[str, bytes]]:
     """Yields the files of strikes with their paths."""
     for _, strike in strikes:
-        yield strike_path(strike.claim), msgspec.json.encode(strike) + b"\n"
+        yield strike_path(strike.batch), msgspec.json.encode(strike) + b"\n"

@@ -8,9 +8,7 @@ import msgspec
 
 from referee.addons.ladder.change import Refused, check_files
 from referee.addons.ladder.draw import BotVersion
-from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import BOTS
-from referee.addons.tournament.intake.fetching import Unavailable, fetched, write_files
+from referee.addons.tournament.intake.fetching import write_files
 from referee.addons.tournament.intake.objects import Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import cache_folder
@@ -18,12 +16,9 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.programs.archive import LFS
-from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 
-FETCH_S = 120.0
-"""How long the fetch of a bot may take."""
 SANDBOX = Isolation("required", (("files", None),))
 """Bots are strangers': without a layer that hides the machine's files, none is built or started."""
 
@@ -36,7 +31,7 @@ def sandboxed(limits: Limits) -> Limits:
 def unpacked(repository: Repository, bot: BotVersion, bot_bytes: int) -> Path:
     """Returns the folder of a version of a bot in the cache.
 
-    Refused for files that cannot be a bot's. Unavailable if they are in another repository that does not give them.
+    Refused for files that cannot be a bot's.
     """
     home = cache_folder() / "ladder" / bot.version / bot.name
     if home.is_dir():
@@ -45,8 +40,6 @@ def unpacked(repository: Repository, bot: BotVersion, bot_bytes: int) -> Path:
         home.parent.mkdir(parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent))
         try:
-            if bot.git:
-                add_fetched(new / "bot", bot.name, bot.git, bot.commit, bot_bytes)
             _write_files(repository, bot.version, new / "bot", bot.name, bot_bytes)
             try:
                 (new / "bot").rename(home)
@@ -58,40 +51,8 @@ def unpacked(repository: Repository, bot: BotVersion, bot_bytes: int) -> Path:
     return home
 
 
-def add_fetched(folder: Path, name: str, git: str, commit: str, bot_bytes: int) -> None:
-    """Writes the files of a bot's other repository to its folder, except for the bot.toml, which the ladder has.
-
-    Refused for files that cannot be a bot's; Unavailable if the repository does not give them.
-    """
-    try:
-        with fetched(git, commit, bot_bytes, FETCH_S) as other:
-            _write_files(other, commit, folder, git, bot_bytes, BOT_FILE)
-    except Unavailable as error:
-        raise Unavailable(
-            f"{name}: {error}; if it is gone, a maintainer removes {BOTS}/{name}. Its games stay"
-        ) from error
-
-
-def fetch_all(ladder: Ladder) -> None:
-    """Fetches all bots of other repositories. RunError names those that cannot be had.
-
-    A runner has to play what it claims, so it looks before it claims.
-    """
-    gone = []
-    for bot in ladder.bots:
-        if bot.git:
-            try:
-                unpacked(ladder.repository, bot, ladder.settings.bot_bytes)
-            except Unavailable as error:
-                gone.append(str(error))
-    if gone:
-        raise RunError("; ".join(gone))
-
-
-def _write_files(
-    repository: Repository, tree: str, folder: Path, name: str, bot_bytes: int, without: str | None = None
-) -> None:
-    """Writes the files of a tree or commit. Refused for files that cannot be a bot's."""
+def _write_files(repository: Repository, tree: str, folder: Path, name: str, bot_bytes: int) -> None:
+    """Writes the files of a tree. Refused for files that cannot be a bot's."""
     files = repository.entries(tree, sizes=True)
     check_files(files, name, bot_bytes)
 
@@ -99,7 +60,7 @@ def _write_files(
         if content.startswith(LFS):
             raise Refused(f"{name}: {file.path} is a pointer of git LFS; include the file itself")
 
-    write_files(repository, [file for file in files if file.path != without], folder, bot_bytes, check)
+    write_files(repository, files, folder, bot_bytes, check)
 
 
 def programs(

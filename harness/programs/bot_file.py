@@ -71,10 +71,7 @@ class BotFile(Struct, forbid_unknown_fields=True):
     owner: list[Word] = []
     """In a ladder: the logins of those who may change the bot."""
     deterministic: bool = False
-    """In a ladder: it gives the same answers in the same match, so that witnesses must agree in every one."""
-    git: Word | None = None
-    """In a ladder: the `https://` address of the repository with the bot's other files, and which commit of it."""
-    commit: Word | None = None
+    """In a ladder: it gives the same answers in the same match, so that everybody who plays it sees the same."""
 
     def table(self, target: str) -> TargetTable | None:
         """Returns how the bot is built as a target; None if the file does not say it."""

@@ -41,6 +41,7 @@ BASES = {
     "host backup": "contest backup.tar",
     "host restore": "contest.tar new",
     "judge": "@random --game cardgame",
+    "ladder beacon": "new --key key --bind 127.0.0.1:PORT",
     "ladder check-change": f"HEAD HEAD --author ada {LADDER}",
     "ladder enter": f"bot.py --owner ada {LADDER}",
     "ladder new": f"new {GAME} --install git+https://example.org/referee@{40 * 'a'}",
@@ -48,6 +49,7 @@ BASES = {
     "ladder publish": f"new {LADDER}",
     "ladder show": LADDER,
     "ladder verify": LADDER,
+    "ladder witness": f"--key key --name cleo {LADDER}",
     "mcp": "",
     "serve mcp": "",
     "new": "tictactoe new --lang python",
@@ -77,7 +79,7 @@ BASES = {
 """A command line for each command. A path is added to it, or replaces an argument."""
 WORDS = {"--export": ("aiarena21-replay",)}
 """The words of an option before the path."""
-WAITS = {"host", "mcp", "serve aibg", "serve arena", "serve mcp", "view"}
+WAITS = {"host", "ladder beacon", "mcp", "serve aibg", "serve arena", "serve mcp", "view"}
 """Commands that would go on if they began."""
 PATHS = ("full", "text.txt", "pipe", "\udcff")
 RARE_PATHS = ("text.txt/x", "no/where", "zero", "x" * 300)

@@ -1,4 +1,4 @@
-"""Ladders in git repositories, with runners that hand in whatever a test wants."""
+"""Ladders in git repositories, with a beacon of their own and runners that hand in whatever a test wants."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,7 +6,11 @@ from contextlib import contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 
+import msgspec
+
 from referee.addons.ladder import playing
+from referee.addons.ladder.beacon import ED25519, SignedBeacon, message
+from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.change import Errand, check_change
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.draw import BotVersion, DrawnGame
@@ -14,7 +18,7 @@ from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.merging import merge_of
 from referee.addons.ladder.new import write_ladder
 from referee.addons.ladder.reading import Fields, Ladder
-from referee.addons.ladder.records import claim_path, signed_file
+from referee.addons.ladder.records import StageKind, claim_path, game_line, read_game, signed_file
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.common.known_games import find_game
 
@@ -22,30 +26,51 @@ START = 1_790_000_000
 INSTALL = "git+https://example.org/referee@v0.1.0"
 HOUR = 3600
 Play = Callable[[DrawnGame, tuple[BotVersion, ...], str], bytes]
-"""Returns the line of a game, given the bots and the hash of the claim."""
+"""Returns the line of a game, given the bots and the name of the runner."""
+BEACON_KEY = SigningKey(sha256(b"a beacon of our own").digest())
+BEACON = (
+    f'[beacon]\nscheme = "{ED25519}"\nkey = "{BEACON_KEY.raw.hex()}"\ngenesis = {START - 1000}\nperiod = 3\n'
+    "addresses = []\n"
+)
 
 
-def honest(game: DrawnGame, bots: tuple[BotVersion, ...], claim: str) -> bytes:
+def signature(round: int) -> bytes:
+    """Returns what the beacon of the tests says in a round."""
+    return BEACON_KEY.sign(message(ED25519, round))
+
+
+def honest(game: DrawnGame, bots: tuple[BotVersion, ...], runner: str) -> bytes:
     """Plays a game that always ends alike: a made-up one, since no rule of a ladder depends on the game."""
     what = repr((game.seed, [bots[place].version for place in game.bots])).encode()
-    course = blake2b(what, digest_size=8)
+    course = blake2b(what, digest_size=16)
     first = course.digest()[0] % 3
     ranks = ("12", "21", "11")[first]
-    proof = blake2b(course.digest(), key=bytes.fromhex(claim), digest_size=4).hexdigest()
-    return (
-        f"{ranks} {course.digest()[1]} {course.hexdigest()}{proof} {course.digest()[2]},{course.digest()[3]}".encode()
+    modules = [bots[place].is_module for place in game.bots]
+    machine = blake2b(what, key=runner.encode(), digest_size=4)
+    times = "" if all(modules) else f":{machine.hexdigest()}"
+    costs = ",".join(
+        str(course.digest()[2 + seat] if module else machine.digest()[seat]) for seat, module in enumerate(modules)
     )
+    return f"{ranks} {course.digest()[1]} {course.hexdigest()}{times} {costs}".encode()
+
+
+def turned(game: DrawnGame, bots: tuple[BotVersion, ...], runner: str) -> bytes:
+    """Plays as `honest`, but the bot in the second seat wins."""
+    line = read_game(honest(game, bots, runner), "a game")
+    return b"21" + game_line(line)[2:].replace(line.course[:8].encode(), b"00000000", 1)
 
 
 class Cup:
-    """A ladder, its maintainer and its runners. Time is what the test says."""
+    """A ladder, its maintainer and its runners. Time is what the test says, and so is the beacon."""
 
-    def __init__(self, folder: Path, game: str = "connectfour", **settings: object) -> None:
-        write_ladder(folder, find_game(game), "Cup", {"games": 8, "whole": 4, **settings}, INSTALL)
+    def __init__(self, folder: Path, game: str = "connectfour", beacon: str = BEACON, **settings: object) -> None:
+        settings = {"games": 8, "whole": 4, **settings}
+        write_ladder(folder, find_game(game), "Cup", settings, INSTALL, beacon, START - 10)
         self.repository = Repository(folder)
         self.now = START
         self.start: tuple[str, int] | None = None
         self.keys: dict[str, SigningKey] = {}
+        self.owners: dict[str, str] = {}
         self.fields = Fields(self.repository)
 
     @contextmanager
@@ -76,41 +101,74 @@ class Cup:
 
     def commit(self, files: Mapping[str, bytes], base: str | None = None, words: str = "a change") -> str:
         """Returns a commit with these files."""
-        return commit_files(self.repository, base or self.head, files, words)
+        return commit_files(self.repository, base or self.head, files, words, at=self.now)
 
     def maintain(self, files: Mapping[str, bytes]) -> None:
         """Commits files as a maintainer, who needs no check."""
         self.set(self.commit(files))
 
-    def add_bots(self, names: str, *, module: bool = True, deterministic: bool = False, version: int = 1) -> None:
+    def add_bots(self, names: str, *, module: bool = True, version: int = 1) -> None:
         for name in names.split():
-            self.maintain(bot_files(name, module=module, deterministic=deterministic, version=version))
+            self.maintain(bot_files(name, module=module, version=version))
 
     def add_runner(self, name: str, owner: str) -> None:
-        self.keys[name] = SigningKey(sha256(name.encode()).digest())
+        self.keys[name], self.owners[name] = SigningKey(sha256(name.encode()).digest()), owner.lower()
         self.maintain(playing.runner_file(name, self.keys[name], owner))
 
     def claimed(self, runner: str, base: str | None = None, games: int = 2000) -> str:
         """Returns a commit with the runner's next claim."""
         return playing.claim(self.ladder(base), runner, self.keys[runner], games, self.now).commit
 
-    def open(self, runner: str) -> str:
-        """Returns the hash of a runner's open claim."""
-        hash = playing.open_claim(self.ladder(), runner, self.now)
-        assert hash is not None
-        return hash
+    def claim(self, runner: str, games: int = 2000) -> str:
+        """Merges the runner's next claim, and waits for the round that draws its games. Returns its hash."""
+        errand = self.merge(self.claimed(runner, games=games))
+        self.now += 361
+        return errand.hash  # type: ignore[union-attr]
 
-    def lines(self, hash: str, play: Play = honest) -> list[bytes]:
-        """Returns the lines of a claim's games."""
+    def at_play(self) -> Ladder:
+        """Returns the ladder as somebody sees it who can ask the beacon."""
         ladder = self.ladder()
-        bots, _, games = ladder.games_of(ladder.chain.claims[hash])
-        return [play(game, bots, hash) for game in games]
+        if isinstance(ladder.beacon, SignedBeacon):
+            ladder.chain.fetch = signature
+        return ladder
 
-    def batch(self, runner: str, lines: Sequence[bytes] | None = None, base: str | None = None) -> str:
-        """Returns a commit with the games of the runner's open claim."""
-        hash = self.open(runner)
-        lines = self.lines(hash) if lines is None else lines
-        return playing.batch(self.ladder(base), hash, self.keys[runner], lines, self.now).commit
+    def task(self, runner: str, hash: str) -> playing.Task:
+        """Returns what a runner has to do for a claim now."""
+        found = [each for each in playing.tasks(self.at_play(), self.owners[runner], self.now) if each.hash == hash]
+        assert found, f"{runner} has nothing to do"
+        return found[0]
+
+    def tasks(self, runner: str) -> list[playing.Task]:
+        return playing.tasks(self.at_play(), self.owners[runner], self.now)
+
+    def lines(self, runner: str, task: playing.Task, play: Play = honest) -> list[bytes]:
+        """Returns the lines of a task's games."""
+        ladder = self.at_play()
+        bots, games = ladder.games_of(task.hash, self.now)
+        return [play(games[place], bots, runner) for place in ladder.places(task.hash, task.stage)]
+
+    def signed_by(self, runner: str, task: playing.Task, lines: Sequence[bytes]) -> playing.Kept:
+        """Returns the files with which a runner hands in games. Its salt is always the same."""
+        salt = sha256(f"{runner} {task.hash}".encode()).digest()
+        stage = task.stage
+        if stage.kind is StageKind.OPEN:  # the signer makes both files at once
+            task = playing.Task(task.hash, task.claim, _as_seal(stage), task.ready)
+        return playing.sign(task, runner, self.owners[runner], self.keys[runner], [*lines], salt, b"")
+
+    def hand_in(self, runner: str, hash: str, play: Play = honest, lines: Sequence[bytes] | None = None) -> str:
+        """Returns a commit with what a runner has to hand in for a claim now."""
+        task = self.task(runner, hash)
+        lines = self.lines(runner, task, play) if lines is None else lines
+        return self.commit_of(runner, task, self.signed_by(runner, task, lines))
+
+    def commit_of(self, runner: str, task: playing.Task, made: playing.Kept) -> str:
+        return playing.step(self.ladder(), task, runner, made).commit
+
+    def do(self, runner: str, hash: str, play: Play = honest) -> Errand:
+        """Hands in what a runner has to do for a claim, and merges it."""
+        errand = self.merge(self.hand_in(runner, hash, play))
+        self.now += 60
+        return errand
 
     def check(self, head: str, author: str = "somebody", base: str | None = None) -> Errand:
         return check_change(self.repository, base or self.head, head, author, self.now)[1]
@@ -118,17 +176,27 @@ class Cup:
     def merge(self, head: str, author: str = "somebody") -> Errand:
         """Checks a change and merges it."""
         ladder, errand = check_change(self.repository, self.head, head, author, self.now)
-        self.set(merge_of(ladder, errand, head))
+        self.set(merge_of(ladder, errand, head, self.now))
         return errand
 
-    def play(self, runner: str, play: Play = honest) -> str:
-        """Claims games, plays them and hands them in. Returns the claim's hash."""
-        self.merge(self.claimed(runner))
-        self.now += 60
-        hash = self.open(runner)
-        self.merge(self.batch(runner, self.lines(hash, play)))
-        self.now += 60
+    def play(self, runner: str, play: Play = honest, games: int = 2000) -> str:
+        """Claims games, which all owners play whom the beacon draws. Returns the claim's hash."""
+        hash = self.claim(runner, games)
+        self.finish(hash, play)
         return hash
+
+    def finish(self, hash: str, play: Play = honest) -> None:
+        """Lets everybody do what they have to do for a claim, as soon as the beacon allows it."""
+        while True:
+            chain = self.at_play().chain
+            stage = chain.stages(hash, self.now)[-1]
+            if stage.end is not None:
+                return
+            if stage.kind is not StageKind.OPEN:
+                self.now = max(self.now, chain.beacon.time_of(stage.rounds[-1]))
+                stage = self.at_play().chain.stages(hash, self.now)[-1]
+            owner = next(each for each in stage.owners if chain.done(hash, stage.kind, each) is None)
+            self.do(next(name for name, each in self.owners.items() if each == owner), hash, play)
 
     def signed(self, runner: str, path: str, signed: bytes) -> str:
         """Returns a commit with a file that a runner has signed."""
@@ -138,11 +206,15 @@ class Cup:
         return next(self.repository.read([f"{commit}:{claim_path(runner, number)}"]))
 
 
+def _as_seal(stage: Stage) -> Stage:
+    return msgspec.structs.replace(stage, kind=StageKind.SEAL)
+
+
 def bot_files(
-    name: str, *, module: bool = True, deterministic: bool = False, version: int = 1, owner: str = ""
+    name: str, *, module: bool = True, version: int = 1, owner: str = "", repeats: bool = True
 ) -> dict[str, bytes]:
     """Returns the files of a bot that nobody builds."""
     run = ["bot.wasm"] if module else ["python3", "bot.py"]
     text = f"run = {json.dumps(run)}\nowner = [{json.dumps(owner or 'owner-of-' + name)}]\n"
-    text += "deterministic = true\n" if deterministic else ""
+    text += "deterministic = true\n" if repeats and not module else ""
     return {f"bots/{name}/bot.toml": text.encode(), f"bots/{name}/{run[-1]}": f"{name} {version}".encode()}

@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from referee.addons.ladder.commits import shown, write
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.rows import Table, encoded, interval
 from referee.addons.ladder.table import cached_table, table_of
+from referee.addons.ladder.waiting import duration
 from referee.addons.tournament.cli.page import print_written
 from referee.addons.tournament.cli.worker_options import WorkerOptions
 from referee.addons.tournament.intake.objects import Repository
@@ -23,6 +25,7 @@ from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
 
 Folder = Annotated[Path, MORE]
+SHOWN_WAITS, SHOWN_BOTS = 10, 6
 SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
 
 
@@ -45,10 +48,15 @@ def show(
     out.print(printable(f"{table.title}: {counted(table.games, 'game')} at {table.commit[:12]}"))
     out.print(_standings(table))
     out.print(_runners(table))
-    waits = (
-        f"{counted(table.waiting, 'game')} played that need a witness or another player, {table.disputed:,} disputed"
-    )
-    out.print(f"Elo is relative to the average bot, with 95 % intervals; {waits}", style="dim")
+    waiting = f"{counted(table.waiting, 'game')} claimed that do not count yet, {table.disputed:,} disputed"
+    out.print(f"Elo is relative to the average bot, with 95 % intervals; {waiting}", style="dim")
+    for wait in table.waits[:SHOWN_WAITS]:
+        bots = f" ({', '.join(wait.bots[:SHOWN_BOTS])}{', …' * (len(wait.bots) > SHOWN_BOTS)})" if wait.bots else ""
+        left = wait.until - time.time()
+        when = f"in {duration(left)} at the latest" if left > 0 else "now: that time is over"
+        out.print(printable(f"{wait.claim}{bots}: {wait.words} {when}"))
+    if len(table.waits) > SHOWN_WAITS:
+        out.print(f"… and {counted(len(table.waits) - SHOWN_WAITS, 'claim')} more; the pages of the bots list them")
     for note in table.notes:
         out.print(printable(note))
     return PLAYED
@@ -71,16 +79,11 @@ def _standings(table: Table) -> Shown:
 
 
 def _runners(table: Table) -> Shown:
-    shown = Shown(
-        "runner", "owner", "games", "claims", "open", "lapsed", "samples", "agree", "late", "by machine", "", box=None
-    )
+    shown = Shown("runner", "owner", "games", "claims", "open", "lapsed", "not opened", "agree", "", box=None)
     for row in table.runners:
-        right = row.samples - row.sample_differs
-        numbers = (row.games, row.claims, row.open, row.lapsed)
-        shown.add_row(
-            row.name, row.owner, *(f"{each:,}" for each in numbers), f"{right:,}/{row.samples:,}",
-            f"{row.agree:,}/{row.shared:,}", f"{row.calls_late:,}", f"{row.late_by_machine:,}", Text(row.state, "bold"),
-        )  # fmt: skip
+        numbers = (row.games, row.claims, row.open, row.lapsed, row.missed)
+        agree = f"{row.agree:,}/{row.shared:,}"
+        shown.add_row(row.name, row.owner, *(f"{each:,}" for each in numbers), agree, Text(row.state, "bold"))
     return _aligned(shown, 0)
 
 
@@ -113,12 +116,13 @@ def verify(
     *,
     play: str | None = None,
     seen: str | None = None,
+    witnessed: bool = False,
     replays: Path | None = None,
     strike: bool = False,
     folder: Folder = Path(),
     workers: WorkerOptions = WorkerOptions(),
 ) -> int:
-    """Verifies a ladder: the chain, the signatures, what was drawn, and with --play the games.
+    """Verifies a ladder: the history, the signatures, what was drawn, and with --play the games.
 
     Exit codes: 0 verified, 1 something is wrong.
 
@@ -126,18 +130,27 @@ def verify(
         commit: The commit to verify. Default: as for `show`.
         play: SHARE: also play this share of the games of modules again, such as 5% or all.
         seen: A commit that you have seen before: nothing that was handed in then may be gone or changed.
+        witnessed: Demand that two witnesses have signed a commit of this history, and print the newest.
         replays: A folder with replays of `referee ladder play --replays`: check those that are there.
         strike: Write a file to strikes/ for each batch that lies, to hand in by pull request.
         folder: The clone of the ladder, if it is not the current folder.
     """
     from referee.addons.ladder import replays as packs
     from referee.addons.ladder import verifying
+    from referee.addons.ladder.checkpoints import last_witnessed
 
     share = _share(play)
     with Repository(folder) as repository:
         ladder = Ladder(repository, shown(repository, commit))
         wrong = list(verifying.problems(ladder, None if seen is None else repository.commit(seen)))
         again = checked = 0
+        parts = []
+        if witnessed:
+            try:
+                signed, by = last_witnessed(ladder)
+                parts.append(f"{signed[:12]} signed by {' and '.join(by)}")
+            except UsageError as error:
+                wrong.append(str(error))
         if share:
             with progress() as report:
                 again, strikes, vanished = run(
@@ -152,7 +165,8 @@ def verify(
             found = list(packs.problems_in(ladder, replays))
             checked = len(found)
             wrong += [problem for problem in found if problem]
-        parts = [counted(len(ladder.chain.claims), "claim"), counted(len(ladder.chain.results), "batch", "batches")]
+        batches = sum(len(each) for each in ladder.chain.results.values())
+        parts = [counted(len(ladder.chain.claims), "claim"), counted(batches, "batch", "batches"), *parts]
     for problem in wrong:
         err.print(printable(problem))
     parts += [f"{counted(again, 'game')} played again"] if share else []

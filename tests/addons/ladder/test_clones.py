@@ -14,6 +14,7 @@ from needs import for_root
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.reading import Ladder
+from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError, UsageError
@@ -29,7 +30,7 @@ def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cup]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     with Cup(tmp_path / "cup") as cup:
-        cup.add_bots("ada bob", deterministic=True)
+        cup.add_bots("ada bob")
         cup.add_runner("laptop", "ann")
         cup.add_runner("tower", "ben")
         cup.play("laptop")
@@ -55,13 +56,14 @@ def test_every_command_says_the_same_in_every_kind_of_clone(
     expected = None
     for place in ("cup", "cup/bots/ada", "cup/.git", "forge.git", "tree", "tree/games", "shallow/bots"):
         monkeypatch.chdir(tmp_path / place)
-        assert main(["ladder", "show", "--json", "--no-cache"]) == 0
-        table = capsys.readouterr().out
-        assert table == (expected or table) and json.loads(table)["games"] > 0, place
-        expected = table
+        if "shallow" not in place:
+            assert main(["ladder", "show", "--json", "--no-cache"]) == 0
+            table = capsys.readouterr().out
+            assert table == (expected or table) and json.loads(table)["games"] > 0, place
+            expected = table
         assert main(["ladder", "verify"]) == (2 if "shallow" in place else 0)
         printed = capsys.readouterr()
-        assert ("git fetch --unshallow" if "shallow" in place else "2 claims, 2 batches; verified") in (
+        assert ("git fetch --unshallow" if "shallow" in place else "2 claims, 4 batches; verified") in (
             " ".join((printed.out + printed.err).split())
         )
         is_bare = place in ("cup/.git", "forge.git")
@@ -150,7 +152,8 @@ def test_options_that_the_game_refuses_are_refused_before_a_claim(cup: Cup) -> N
         ("rings = 1", "there is no rings"),
         ("flip = 1", "flip"),
     ):
-        cup.maintain({"ladder.toml": f'game = "connectfour"\noptions = {{{options}}}'.encode()})
+        settings = (cup.repository.folder / "ladder.toml").read_bytes()
+        cup.maintain({"ladder.toml": settings.replace(b"[beacon]", f"options = {{{options}}}\n[beacon]".encode())})
         with pytest.raises(UsageError, match=f"ladder.toml: options of connectfour: .*{why}"):
             cup.claimed("laptop")
         with pytest.raises(RunError, match=r"ladder\.toml: options"):
@@ -171,9 +174,10 @@ def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
             cup.claimed("laptop")
         with monkeypatch.context() as there:  # a machine that has version 2
             there.setattr(Ladder, "other_version", lambda self, rules: "")
-            hash = cup.play("laptop")
+            hash = cup.claim("laptop")
+            cup.do("laptop", hash)
         with pytest.raises(UsageError, match=why):
-            trio.run(play_games, cup.ladder(), cup.ladder().chain.claims[hash], hash, None)
+            trio.run(play_games, cup.ladder(), hash, open_local, [0])
         assert main(["ladder", "verify", "--play", "all", "--folder", str(tmp_path / "cup")]) == 0
         printed = capsys.readouterr()
         assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out

@@ -35,17 +35,19 @@ def test_a_ladder_with_rules_by_folder_needs_only_its_repository(tmp_path: Path)
     shutil.copytree(COUNTDOWN, tmp_path / "hexa", ignore=shutil.ignore_patterns("__pycache__"))
     file = tmp_path / "hexa" / "game.toml"
     file.write_text(file.read_text().replace('"python3"', f'"{sys.executable}"'))
-    new = ("ladder", "new", "cup", "--game", "./hexa", "--games", "2", "--witnesses", "1", "--install", INSTALL)
-    run(".", *new, machine="organiser")
+    new = ("ladder", "new", "cup", "--game", "./hexa", "--games", "2", "--witnesses", "1", "--beacon", "merge")
+    run(".", *new, "--install", INSTALL, machine="organiser")
     shutil.rmtree(tmp_path / "hexa")
     for name in ("red", "blue"):
-        (tmp_path / f"{name}.py").write_text(BOT + f"# {name}")
-        assert "is committed" in run("cup", "ladder", "enter", f"../{name}.py", "--owner", name)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(BOT + f"# {name}")
+        (tmp_path / name / "bot.toml").write_text('run = ["python3", "bot.py"]\ndeterministic = true\n')
+        assert "is committed" in run("cup", "ladder", "enter", f"../{name}", "--owner", name)
     run("cup", "ladder", "play", "--runner", "r", "--owner", "ann")
     commit = ["git", "-C", "cup", "-c", "user.name=a", "-c", "user.email=a@a", "commit", "-qm", "r"]
     subprocess.run(["git", "-C", "cup", "add", "runners"], cwd=tmp_path, check=True)
     subprocess.run(commit, cwd=tmp_path, check=True)
-    assert "2 games of r, claim 1: committed" in run(
+    assert "2 games of r: claim 1 of r: committed" in run(
         "cup", "ladder", "play", "--runner", "r", "--replays", "../replays"
     )
     seen = run("cup", "ladder", "verify", "--replays", "../replays", machine="two")

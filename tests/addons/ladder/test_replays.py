@@ -9,13 +9,12 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-import msgspec
 import pytest
 import trio
 from ladders import Cup
-from modules import bot
 from scripted import PREAMBLE
 
+from referee.addons.ladder import playing
 from referee.addons.ladder import replays as packs
 from referee.addons.ladder.commits import commit_files, push_branch
 from referee.addons.ladder.games import Played, play_games
@@ -32,10 +31,10 @@ TOML = 'run = ["python3", "-I", "-S", "-B", "bot.py"]\nowner = ["{}"]\ndetermini
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cup, dict[int, Played]]]:
-    """A ladder of two native programs on a forge, with a claim of Ann's, and its games."""
+    """A ladder of two native programs on a forge, with games that Ann and Ben have sealed."""
     top = tmp_path_factory.mktemp("ladder")
     with Cup(top / "cup", games=4) as cup:
-        cup.now = 1_795_000_000
+        cup.now = 1_790_500_000
         for name, column in (("ada", "C"), ("bob", "D")):
             answer = json.dumps({"action": "putToken", "column": column})
             program = f"{PREAMBLE}greet()\nwhile True:\n    throw({answer})\n".encode()
@@ -45,29 +44,49 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cup, dict
         Repository.made(top / "forge.git").__exit__()
         cup.repository.run("remote", "add", "origin", str(top / "forge.git"))
         cup.repository.run("push", "--quiet", "origin", "main")
-        cup.merge(cup.claimed("laptop"))
-        yield cup, played(cup, "laptop")
+        hash = cup.claim("laptop")
+        games = played(cup, hash)
+        cup.merge(cup.hand_in("laptop", hash, lines=texts(games)))
+        cup.merge(cup.hand_in("tower", hash, lines=texts(games)))  # the copy of a friend
+        cup.now += 60
+        yield cup, games
 
 
 @pytest.fixture
-def cup(shared: tuple[Cup, dict[int, Played]], monkeypatch: pytest.MonkeyPatch) -> Cup:
+def cup(shared: tuple[Cup, dict[int, Played]], monkeypatch: pytest.MonkeyPatch) -> Iterator[Cup]:
     monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: shared[0].now)
-    return shared[0]
+    with shared[0].back() as cup:
+        yield cup
 
 
-def played(cup: Cup, runner: str) -> dict[int, Played]:
-    ladder, hash = cup.ladder(), cup.open(runner)
-    return trio.run(play_games, ladder, ladder.chain.claims[hash], hash, opened)
+@pytest.fixture
+def hash(cup: Cup) -> str:
+    (hash,) = cup.ladder().chain.claims
+    return hash
+
+
+def played(cup: Cup, hash: str) -> dict[int, Played]:
+    return trio.run(partial(play_games, cup.at_play(), hash, opened, range(4), now=cup.now))
 
 
 def texts(games: Mapping[int, Played]) -> list[bytes]:
     return [game_line(games[place].line) for place in sorted(games)]
 
 
+def resealed(cup: Cup, hash: str, lines: list[bytes]) -> str:
+    """Returns a commit that opens a seal, of a runner that has sealed these lines."""
+    claim = cup.repository.text("log", "--first-parent", "--format=%H", "-1", "--", "claims")
+    cup.set(claim)
+    cup.merge(cup.hand_in("laptop", hash, lines=lines))
+    cup.merge(cup.hand_in("tower", hash, lines=[line + b" 0crash" for line in lines]))
+    cup.now += 60
+    return cup.hand_in("laptop", hash, lines=lines)
+
+
 def push(cup: Cup, hash: str, pack: bytes, name: str = "") -> None:
     """Pushes the branch of a claim's replays."""
     commit = commit_files(cup.repository, None, {name or packs.pack_name(hash): pack}, "Replays")
-    push_branch(cup.repository, commit, packs.branch_of(cup.ladder().chain.claims[hash]), "origin")
+    push_branch(cup.repository, commit, packs.branch_of(cup.ladder().chain.claims[hash], "laptop"), "origin")
 
 
 def checked(cup: Cup, head: str, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
@@ -79,18 +98,21 @@ def checked(cup: Cup, head: str, capsys: pytest.CaptureFixture[str], *more: str)
 
 
 def test_a_batch_of_native_programs_is_refused_without_its_replays(
-    shared: tuple[Cup, dict[int, Played]], cup: Cup, capsys: pytest.CaptureFixture[str]
+    shared: tuple[Cup, dict[int, Played]], cup: Cup, hash: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hash, games = cup.open("laptop"), shared[1]
-    head = cup.batch("laptop", texts(games))
+    games = shared[1]
+    head = cup.hand_in("laptop", hash, lines=texts(games))
     cup.repository.run("push", "--quiet", "origin", ":refs/heads/ladder/laptop-000001-replays")
     code, text = checked(cup, head, capsys)
     assert code == 1 and text == (
-        "refused: the batch of laptop, claim 1: native programs play in it, so its replays are needed; push the branch "
-        "ladder/laptop-000001-replays to the same repository, as `referee ladder play` does"
+        "refused: the batch of laptop, claim 1 of laptop: native programs play in it, so its replays are needed; push "
+        "the branch ladder/laptop-000001-replays to the same repository, as `referee ladder play` does"
     )
     push(cup, hash, packs.packed(games))
-    assert checked(cup, head, capsys) == (0, "accepted: 4 games of laptop, claim 1; 0 games of modules to prove")
+    assert checked(cup, head, capsys) == (
+        0,
+        "accepted: 4 games of laptop, claim 1 of laptop; 0 games of modules to prove",
+    )
     assert checked(cup, head, capsys, "--from", str(cup.repository.folder / ".." / "nobody"))[0] == 1
     cup.repository.run("push", "--quiet", "--force", "origin", f"{head}:refs/pull/7/head")
     cup.repository.run("fetch", "--quiet", "origin", "refs/pull/7/head")
@@ -146,43 +168,46 @@ def swapped(old: bytes, new: bytes) -> Callable[[list[bytes]], bytes]:
 )
 def test_replays_that_do_not_give_the_results_are_refused(
     cup: Cup,
+    hash: str,
     replays: list[bytes],
     shared: tuple[Cup, dict[int, Played]],
     capsys: pytest.CaptureFixture[str],
     forge: Callable[[list[bytes]], bytes],
     words: str,
 ) -> None:
-    push(cup, cup.open("laptop"), forge(replays))
-    code, text = checked(cup, cup.batch("laptop", texts(shared[1])), capsys)
-    assert code == 1 and text.startswith("refused: the batch of laptop, claim 1: ") and words in text, text
+    push(cup, hash, forge(replays))
+    code, text = checked(cup, cup.hand_in("laptop", hash, lines=texts(shared[1])), capsys)
+    assert code == 1 and text.startswith("refused: the batch of laptop, claim 1 of laptop: ") and words in text, text
 
 
 def test_an_altered_result_is_not_that_of_its_replay(
-    cup: Cup, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str]
+    cup: Cup, hash: str, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = texts(shared[1])
-    push(cup, cup.open("laptop"), packs.packed(shared[1]))
-    turns, fault = shared[1][0].line.turns, lines[0] + b" 0timeout"
+    """Also if it was sealed as it is handed in."""
+    lines, first = texts(shared[1]), shared[1][0].line
+    push(cup, hash, packs.packed(shared[1]))
+    turns, fault = first.turns, lines[0] + b" 0timeout"
     for forged, words in (
         (fault, f"its replay gives the line {lines[0].decode()}; the batch says {fault.decode()}"),
         (fault + b"~", "its replay gives the line"),
         (lines[0].replace(b" %d " % turns, b" %d " % (turns + 1), 1), "its replay gives the line"),
-        (lines[0].replace(b"%d," % shared[1][0].line.costs[0], b"99999,"), "its replay gives the line"),
+        (lines[0].replace(b"%d," % first.costs[0], b"99999,"), "its replay gives the line"),
+        (lines[0].replace(first.times.encode(), b"01234567"), "its replay gives the line"),
         ({b"12": b"21", b"21": b"12"}[lines[0][:2]] + lines[0][2:], "its replay ends with the ranks"),
-        (lines[0].replace(shared[1][0].line.proof.encode() + b" ", b"01234567 "), "its proof does not fit"),
     ):
-        code, text = checked(cup, cup.batch("laptop", [forged, *lines[1:]]), capsys)
+        code, text = checked(cup, resealed(cup, hash, [forged, *lines[1:]]), capsys)
         assert code == 1 and words in text, text
 
 
 def test_a_file_of_another_name_or_size_is_refused(
     cup: Cup,
+    hash: str,
     shared: tuple[Cup, dict[int, Played]],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    hash, head = cup.open("laptop"), cup.batch("laptop", texts(shared[1]))
+    head = cup.hand_in("laptop", hash, lines=texts(shared[1]))
     push(cup, hash, packs.packed(shared[1]), "other.gz")
     code, text = checked(cup, head, capsys)
     assert code == 1 and "the branch ladder/laptop-000001-replays has no file" in text
@@ -195,58 +220,38 @@ def test_a_file_of_another_name_or_size_is_refused(
     assert code == 1 and "the branch ladder/laptop-000001-replays has more than 60,000 bytes" in text, text
 
 
-def test_a_witness_that_copies_the_lines_and_the_replays_is_refused(
-    cup: Cup, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str]
+def test_a_pack_with_the_times_of_another_owners_is_refused(
+    cup: Cup, hash: str, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has seen no answer of its own: the proof of another's claim does not fit its own."""
-    start, now = cup.head, cup.now
-    cup.merge(cup.batch("laptop", texts(shared[1])))
+    """Ann has given Ben her pack before they sealed. No two machines play a game in the same microseconds."""
+    lines = texts(shared[1])
+    cup.merge(cup.hand_in("laptop", hash, lines=lines))
     cup.now += 60
-    cup.merge(cup.claimed("tower"))
-    hash = cup.open("tower")
-    push(cup, hash, packs.packed(shared[1]))
-    code, text = checked(cup, cup.batch("tower", texts(shared[1])), capsys)
-    cup.set(start)
-    cup.now = now
-    assert code == 1 and "the line was copied from somebody else, not played" in text, text
+    claim = cup.ladder().chain.claims[hash]
+    commit = commit_files(cup.repository, None, {packs.pack_name(hash): packs.packed(shared[1])}, "Replays")
+    push_branch(cup.repository, commit, packs.branch_of(claim, "tower"), "origin")
+    code, text = checked(cup, cup.hand_in("tower", hash, lines=lines), capsys)
+    assert code == 1 and "took as long as in the batch of ann, to the microsecond: one machine has played both" in text
 
 
-@pytest.mark.parametrize("kind", ["native", "module"])
 def test_a_runner_that_may_merge_merges_nothing_that_others_would_see_refused(
-    kind: str,
-    cup: Cup,
-    shared: tuple[Cup, dict[int, Played]],
-    capsys: pytest.CaptureFixture[str],
+    cup: Cup, hash: str, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     """A bit of a result flips in its machine's memory."""
-    start, folder = cup.head, str(cup.repository.folder)
-    games = shared[1]
-    if kind == "module":
-        for name, column in (("ada", "C"), ("bob", "D")):
-            module = bot(json.dumps({"action": "putToken", "column": column}))
-            toml = f'run = ["bot.wasm"]\nowner = ["{name}"]\n'.encode()
-            cup.maintain({f"bots/{name}/bot.toml": toml, f"bots/{name}/bot.wasm": module})
-        cup.merge(cup.claimed("tower"))
-        games = played(cup, "tower")
-    runner = "laptop" if kind == "native" else "tower"
-    first = games[0].line
-    flipped = msgspec.structs.replace(games[0], line=msgspec.structs.replace(first, ranks=first.ranks[::-1]))
-
-    async def by_this_machine(*arguments: object) -> dict[int, Played]:
-        return {**games, 0: flipped}
-
+    folder, lines = str(cup.repository.folder), texts(shared[1])
+    swap = {b"12": b"21", b"21": b"12"}
+    resealed(cup, hash, [swap[lines[0][:2]] + lines[0][2:], *lines[1:]])
+    task = cup.task("laptop", hash)
+    made = cup.signed_by("laptop", task, [swap[lines[0][:2]] + lines[0][2:], *lines[1:]])
+    home = playing.home(cup.repository, hash, "laptop")
+    home.mkdir(parents=True)
+    for name, content in (("batch", made.batch), ("seal", b"x"), ("pack", packs.packed(shared[1]))):
+        (home / name).write_bytes(content)
     cup.repository.run("push", "--quiet", "--force", "origin", "main")
-    monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(runner.encode()).digest()).decode())
-    words = ["ladder", "play", "--runner", runner, "--merge", "main", "--jobs", "1", "--no-pin", "--folder", folder]
-    with monkeypatch.context() as broken:
-        broken.setattr("referee.addons.ladder.cli.ladder.play_games", by_this_machine)
-        assert main(words) == 3
+    monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(b"laptop").digest()).decode())
+    words = ["ladder", "play", "--runner", "laptop", "--merge", "main", "--jobs", "1", "--no-pin", "--folder", folder]
+    assert main(words) == 3
     text = " ".join(capsys.readouterr().err.split())
-    assert f"the batch of {runner}, claim 1: " in text
-    assert ("its replay ends with the ranks" if kind == "native" else "ranks 2 1 there, 1 2 when it is played") in text
+    assert "the batch of laptop, claim 1 of laptop: game 1 (" in text and "its replay ends with the ranks" in text
     assert cup.repository.text("ls-remote", "origin", "main").split()[0] == cup.head
-    assert main(words) == 0
-    assert f"4 games of {runner}, claim 1: merged into main" in capsys.readouterr().out
-    cup.set(start)
-    cup.repository.run("push", "--quiet", "--force", "origin", "main")

@@ -1,5 +1,6 @@
 """What strangers hand in to break a checker: links, bombs, lies about names, and code that wants to run outside."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -15,11 +16,11 @@ from referee.addons.ladder import pages
 from referee.addons.ladder import replays as packs
 from referee.addons.ladder.change import BotChange, Refused
 from referee.addons.ladder.commits import commit_files
-from referee.addons.ladder.games import Played
-from referee.addons.ladder.records import GameLine, are_lines, batch_path, claim_path, read_game, signed_file
+from referee.addons.ladder.records import are_lines, claim_path, read_game, signed_file
 from referee.addons.ladder.table import table_of
 from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
+from referee.harness.replay.reader import HEADER
 
 pytestmark = pytest.mark.slow
 
@@ -166,10 +167,12 @@ def test_a_change_does_not_fill_the_ladder_with_what_it_removes_again(tmp_path: 
 
 
 def test_a_file_of_replays_that_is_too_large_is_left_out_of_the_pages(cup: Cup, tmp_path: Path) -> None:
-    hash, folder = cup.play("laptop"), tmp_path / "replays"
-    packs.keep(folder, hash, {0: Played(GameLine((1, 2), 1, "", "", ()), b"")})
-    os.truncate(folder / hash / "0001.jsonl.gz", 65 << 20)
+    hash, folder = cup.claim("laptop"), tmp_path / "replays"
+    cup.do("laptop", hash)
     ladder = cup.ladder()
+    batch = ladder.chain.results[hash]["ann"].hash
+    packs.keep(folder, batch, gzip.compress(HEADER))
+    os.truncate(folder / batch / "0001.jsonl.gz", 65 << 20)
     assert len(pages.write(ladder, table_of(ladder, use_cache=False), tmp_path / "site", folder).written) == 5
 
 
@@ -214,7 +217,11 @@ def test_a_change_without_common_history_is_refused(cup: Cup) -> None:
     assert "changes nothing" in message(cup, cup.head)
 
 
-@pytest.mark.parametrize("path", [claim_path("laptop", 1), batch_path("laptop", 1), "strikes/x.json"])
+BATCH, SEAL = "games/laptop/000001/laptop.txt", "seals/laptop/000001/laptop.json"
+CHECKPOINT = f"checkpoints/{'0' * 40}/x.json"
+
+
+@pytest.mark.parametrize("path", [claim_path("laptop", 1), SEAL, BATCH, CHECKPOINT, "strikes/x.json"])
 def test_a_file_that_is_no_record_is_named(cup: Cup, path: str) -> None:
     for content in (
         *(b"", b"\n\n", b"\xff\xfe\n\n", b"[" * 60_000 + b"\n\n", b'{"claim":1e999}\n\n', b"null\n\n"),
@@ -228,26 +235,44 @@ def test_a_huge_or_linked_record_is_refused(cup: Cup) -> None:
     path = claim_path("laptop", 1)
     for each in (path, "strikes/x.json"):  # whitespace around a true strike would do
         assert "more than 65,536 bytes" in message(cup, cup.commit({each: b" " * (64 << 10) + b"{}"}))
-    assert "more than 1,048,576 bytes" in message(cup, cup.commit({batch_path("laptop", 1): b"0" * (2 << 20)}))
+    assert "more than 1,048,576 bytes" in message(cup, cup.commit({BATCH: b"0" * (2 << 20)}))
     assert "expected a plain file" in message(cup, imported(cup, inline(path.encode(), b"x", b"120000")))
-    for name in ("claims/x", "claims/laptop/1.json", "claims/laptop/000001.json/x"):
+    for name in ("claims/x", "claims/laptop/1.json", "claims/laptop/000001.json/x", "seals/x", "games/x.txt"):
         assert message(cup, cup.commit({name: b"{}\n\n"})).startswith(name)
 
 
 def test_a_ladder_with_wrong_settings_says_so(cup: Cup) -> None:
     for settings in (
-        *(b"", b"\xff", b'game = "chess boxing"', b'game = "connectfour"\ngames = 0', b"games = 1"),
-        *(b'game = "connectfour"\nseats = %d' % seats for seats in (-1, 0, 3, 1_000_000_000)),
+        *(b"", b"\xff", b'game = "chess boxing"', b"game = 1", b"games = 0", b"ladder = 1", b"ladder = 3"),
+        *(b"seats = %d" % seats for seats in (-1, 0, 3, 1_000_000_000)),
+        *(
+            b'beacon = "moon"',
+            b"beacon = 1",
+            b"[beacon]\nscheme = 'x'",
+            b"[beacon]\nkey = '00'",
+            b"[beacon]\nperiod = 0",
+        ),
+        b"[beacon]\naddresses = ['file:///etc']",
     ):
-        cup.maintain({"ladder.toml": settings})
-        with pytest.raises(UsageError):
+        right = {b"ladder": b"2", b"game": b'"connectfour"', b"versions": b'"x"'}
+        lines = [b"%s = %s" % each for each in right.items() if each[0] != settings.split(b" =")[0]]
+        cup.maintain({"ladder.toml": b"\n".join([*lines, settings]) if settings else b""})
+        with pytest.raises(UsageError, match=r"ladder\.toml|unknown game"):
             cup.ladder()
+
+
+def test_a_ladder_of_the_first_edition_is_refused_with_a_sentence(cup: Cup) -> None:
+    cup.maintain({"ladder.toml": b'game = "connectfour"\nversion = 1\n'})
+    with pytest.raises(UsageError, match="this ladder is of the first edition, which nobody can prove; make a new one"):
+        cup.ladder()
 
 
 parts = st.tuples(
     st.sampled_from([*(5 * ["12", "21", "11"]), "22", "13", "1", "123", "132", "111", "10", "x", ""]),
     st.sampled_from([*(5 * ["9", "1234567"]), "0", "12345678", "-1", "x"]),
-    st.sampled_from([*(5 * ["a" * 24]), "0" * 24, "a" * 23, "A" * 24, "a" * 25]),
+    st.sampled_from(
+        [*(5 * ["a" * 32, "a" * 32 + ":" + "b" * 8]), "0" * 24, "a" * 31, "A" * 32, "a" * 33, "a" * 32 + ":" + "b" * 7]
+    ),
     st.sampled_from([*(9 * ["1,2"]), "1", "1,2,3", "999999999999999,0", "1234567890123456,1", ",", ""]),
     st.sampled_from(
         [*(5 * ["", " 0timeout"]), " 1timeout~", " 01crash", " 2crash", " 00x 1y", " 011x", " timeout", "  ", "\n"]
@@ -268,6 +293,9 @@ def test_lines_are_judged_together_as_they_are_one_by_one(texts: list[tuple[str,
         return ranks and len(game.ranks) == len(game.costs) == seats and all(each.seat < seats for each in game.faults)
 
     assert are_lines(lines, seats) == all(map(is_right, lines))
+
+
+SHELL = 'owner = ["eve"]\nrun = ["sh", "bot.sh"]\ndeterministic = true\n'
 
 
 class Trap:
@@ -315,7 +343,7 @@ class Trap:
         pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 9\n" % (b"a" * 64)
         shell = f"#!/bin/sh\n{self.evil} >&2\n".encode()
         files = {
-            "bot.toml": f'owner = ["eve"]\nrun = ["sh", "bot.sh"]\nbuild = {json.dumps(build)}\n'.encode(),
+            "bot.toml": f"{SHELL}build = {json.dumps(build)}\n".encode(),
             "bot.sh": shell,
             "configure": shell,
             "Makefile": f"all:\n\t{self.evil}\n".encode(),

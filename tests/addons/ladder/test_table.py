@@ -7,11 +7,10 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from ladders import Cup, honest
+from ladders import Cup, honest, turned
 
 from referee.addons.ladder import pages
 from referee.addons.ladder.draw import BotVersion, DrawnGame
@@ -28,29 +27,27 @@ SHOW = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
-    """A ladder of modules, deterministic programs and one that is not, played by three owners."""
+    """A ladder of modules, which programs join, played by three owners of whom one lies now and then."""
     with Cup(tmp_path_factory.mktemp("ladder") / "cup", games=24, whole=6) as cup:
         cup.add_bots("ada bob cyd dan")
-        cup.add_bots("eve fay", module=False, deterministic=True)
-        cup.add_bots("gus", module=False)
         for runner, owner in (("one", "ann"), ("two", "ben"), ("three", "cleo")):
             cup.add_runner(runner, owner)
-        for _ in range(4):
-            for runner in cup.keys:
-                cup.play(runner, with_luck)
+        for runner in cup.keys:
+            cup.play(runner)
+        cup.add_bots("eve fay gus", module=False)
+        for runner in cup.keys:
+            cup.play(runner, with_luck)
         cup.add_bots("bob", version=2)
         for runner in cup.keys:
             cup.play(runner, with_luck)
+        cup.claim("one")
         yield cup
 
 
-def with_luck(game: DrawnGame, bots: tuple[BotVersion, ...], claim: str) -> bytes:
-    """Plays a game that ends otherwise at every runner, if gus plays."""
-    line = honest(game, bots, claim)
-    if all(bots[place].deterministic for place in game.bots):
-        return line
-    luck = sha256(f"{claim} {game.seed} {game.bots}".encode()).hexdigest()
-    return b" ".join([(b"12", b"21", b"11")[int(luck[0], 16) % 3], b"9", luck[:24].encode(), b"1,1"])
+def with_luck(game: DrawnGame, bots: tuple[BotVersion, ...], runner: str) -> bytes:
+    """Plays a game that ends otherwise at a runner, if gus plays."""
+    lies = runner == "three" and any(bots[place].name == "gus" for place in game.bots)
+    return (turned if lies else honest)(game, bots, runner)
 
 
 def shown(
@@ -107,47 +104,36 @@ def test_the_counts_are_those_of_a_second_count(cup: Cup) -> None:
     """Counts the games from the files, by the rules of `docs/explanation/ladder.md`, without the table's code."""
     ladder = cup.ladder()
     current = {bot.name: bot.version for bot in ladder.bots}
-    said: dict[tuple[str, int], list[tuple[str, str, bytes]]] = defaultdict(list)
-    games: dict[tuple[str, int], list[BotVersion]] = {}
-    for runner, owner in (("one", "ann"), ("two", "ben"), ("three", "cleo")):
-        for number in range(1, 6):
-            hash = ladder.chain.of_runner[runner][number - 1]
-            claim = ladder.chain.claims[hash]
-            bots, places, drawn = ladder.games_of(claim)
-            path = f"{cup.head}:games/{runner}/{number:06}.txt"
+    wins, proved, witnessed = (defaultdict[str, int](int) for _ in range(3))
+    total = disputed = 0
+    for hash, claim in ladder.chain.claims.items():
+        if hash not in ladder.chain.results:
+            continue
+        bots, drawn = ladder.games_of(hash)
+        of_modules = all(bot.is_module for bot in bots)
+        said = []
+        for owner in ladder.chain.results[hash]:
+            runner = next(name for name, each in cup.owners.items() if each == owner)
+            path = f"{cup.head}:games/{claim.runner}/{claim.number:06}/{runner}.txt"
             lines = next(cup.repository.read([path])).split(b"\n")[1:-2]
-            for place, game, line in zip(places, drawn, lines, strict=True):
-                key = (claim.of or hash, place)
-                games[key] = [bots[at] for at in game.bots]
-                said[key].append((owner, runner, line))
-    wins: dict[str, int] = defaultdict(int)
-    proved: dict[str, int] = defaultdict(int)
-    witnessed: dict[str, int] = defaultdict(int)
-    total = 0
-    for key, seats in games.items():
-        of_modules = all(bot.is_module for bot in seats)
-        owners = {owner for owner, _, _ in said[key]}
-        if not of_modules and len(owners) < 2:
-            continue
-        total += 1
-        if any(current[bot.name] != bot.version for bot in seats):
-            continue
-        ranks = min(said[key], key=lambda each: order(cup, each[1]))[2].split()[0]
-        for seat, bot in enumerate(seats):
-            (proved if of_modules else witnessed)[bot.name] += 1
-            wins[bot.name] += ranks in (b"12", b"21") and ranks[seat : seat + 1] == b"1"
+            said += [[line.split(b":")[0].split()[:3] for line in lines]] if len(lines) == claim.games else []
+        for place, game in enumerate(drawn):
+            votes = [each[place] for each in said]
+            best = max(votes, key=votes.count)
+            if votes.count(best) < (1 if of_modules else 2):
+                disputed += len(votes) > 1
+                continue
+            total += 1
+            seats = [bots[at] for at in game.bots]
+            if all(current[bot.name] == bot.version for bot in seats):
+                for seat, bot in enumerate(seats):
+                    (proved if all(each.is_module for each in seats) else witnessed)[bot.name] += 1
+                    wins[bot.name] += best[0] in (b"12", b"21") and best[0][seat : seat + 1] == b"1"
     table = table_of(ladder, use_cache=False)
-    assert table.games == total > 40
+    assert (table.games, table.disputed, table.waiting) == (total, disputed, 24) and total > 100
     assert {row.name: row.proved for row in table.rows} == {bot.name: proved[bot.name] for bot in ladder.bots}
     assert {row.name: row.witnessed for row in table.rows} == {bot.name: witnessed[bot.name] for bot in ladder.bots}
-    deterministic = {row.name: row.wins for row in table.rows}
-    assert {name: deterministic[name] for name in ["ada", "cyd", "dan"]} == pytest.approx(
-        {name: wins[name] for name in ["ada", "cyd", "dan"]}, abs=3
-    )  # of games with gus, either witness's may count
-
-
-def order(cup: Cup, runner: str) -> int:
-    return [*cup.keys].index(runner)
+    assert {row.name: row.wins for row in table.rows} == {bot.name: wins[bot.name] for bot in ladder.bots}
 
 
 def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_strangers(
@@ -160,13 +146,7 @@ def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_str
     }
     assert count == 2 + len(table.rows) + len(table.runners) and {"bots/ada.html", "runners/one.html"} <= files.keys()
     assert "not that the programs gave them on honest hardware" in files["index.html"]
-    for words in (
-        "claims lapsed",
-        "games of modules that others played again, equal",
-        "games of deterministic programs that witnesses played too, equal",
-        "evidence that these are more than the certificate admits",
-        "certificate",
-    ):
+    for words in ("claims lapsed", "seals not opened", "games that others played too, equal"):
         assert words in files["runners/one.html"]
     again = tmp_path / "again"
     pages.write(cup.ladder(), table, again)

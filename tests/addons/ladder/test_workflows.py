@@ -31,7 +31,7 @@ def workflow(cup: Cup, name: str) -> Any:
 @pytest.fixture
 def cup(tmp_path: Path) -> Cup:
     """A ladder of two modules on a forge, `forge.git`, with the forge's own runner."""
-    with Cup(tmp_path / "cup", games=4, whole=4) as cup:
+    with Cup(tmp_path / "cup", games=4, whole=4, beacon='beacon = "merge"\n') as cup:
         cup.now = int(time.time())
         for name, column in (("ada", "C"), ("bob", "D")):
             answer = json.dumps({"action": "putToken", "column": column})
@@ -63,6 +63,7 @@ def run(cup: Cup, lines: list[str], env: Mapping[str, str], job: str, clone: boo
     home.mkdir()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "CI": "true", "GIT_CONFIG_NOSYSTEM": "1"}
+    settings |= {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
     text = "\n".join(line for line in lines if not line.startswith("pip install"))
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
@@ -112,13 +113,16 @@ def test_a_pull_request_never_brings_its_own_workflow_and_bots_play_without_the_
 def test_the_steps_of_the_workflows_run_on_a_clean_machine(cup: Cup, tmp_path: Path) -> None:
     forge = tmp_path / "forge.git"
     key = {"RUNNER": "forge", "REFEREE_RUNNER_KEY": base64.b64encode(SECRET).decode()}
-    code, printed = run(cup, steps(workflow(cup, ".github/workflows/play.yml")["jobs"]["play"]), key, "play")
-    assert code == 0 and "4 games of forge, claim 1: merged into main" in printed, printed
+    lines = [
+        line.partition(" --until")[0] for line in steps(workflow(cup, ".github/workflows/play.yml")["jobs"]["play"])
+    ]
+    code, printed = run(cup, lines, key, "play")
+    assert code == 0 and "4 games of forge: claim 1 of forge: merged into main" in printed, printed
     assert list((tmp_path / "play-clone" / "replays").glob("*/*.jsonl.gz"))
 
     git(cup.repository.folder, "fetch", "--quiet", "origin")
     base = git(cup.repository.folder, "rev-parse", "origin/main")
-    head = claim(cup.ladder(base), "laptop", cup.keys["laptop"], 4, cup.now + 60).commit
+    head = claim(cup.ladder(base), "laptop", cup.keys["laptop"], 4).commit
     cup.repository.__exit__()
     git(cup.repository.folder, "push", "--quiet", str(forge), f"{head}:refs/pull/7/head")
     submit = workflow(cup, ".github/workflows/submit.yml")["jobs"]
@@ -186,8 +190,9 @@ def test_the_jobs_of_gitlab_run_on_a_clean_machine(cup: Cup, tmp_path: Path) -> 
 
     key = {"RUNNER": "forge", "REFEREE_RUNNER_KEY": base64.b64encode(SECRET).decode(), "LADDER_TOKEN": "token"}
     assert jobs["play"]["variables"] == {"REFEREE_RUNNER_KEY": "$RUNNER_KEY"}
-    code, printed = run(cup, jobs["play"]["script"], variables | key, "gitlab-play")
-    assert code == 0 and "claim 1: merged into main" in printed, printed
+    lines = [line.partition(" --until")[0] for line in jobs["play"]["script"]]
+    code, printed = run(cup, lines, variables | key, "gitlab-play")
+    assert code == 0 and "4 games of forge: claim 1 of forge: merged into main" in printed, printed
     for job in ("verify", "pages"):
         code, printed = run(cup, jobs[job]["script"], {}, f"gitlab-{job}")
         assert code == 0, printed
