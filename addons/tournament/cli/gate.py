@@ -16,7 +16,7 @@ from rich.text import Text
 
 from referee.addons.tournament import gate as gates
 from referee.addons.tournament import organise
-from referee.addons.tournament.cli.request import from_options, game_to_play
+from referee.addons.tournament.cli.request import continued_by, from_options, game_to_play
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
 from referee.addons.tournament.execution.gate_games import play_gate
@@ -174,7 +174,8 @@ def gate(
             opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
             games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
             contest = contest_of(plan, programs, "all", folder)
-            report = decided(games, workers.opened(contest), terms, rules.title, names, every)
+            again = f"the same command with --ledger {shlex.quote(str(folder))} --resume"
+            report = decided(games, workers.opened(contest), terms, rules.title, names, every, again)
             settings = [f"{name}={value}" for name, value in varying.items()]
             command = [*setup.command(rules), *(word for each in settings for word in ("--set", each))]
             report = msgspec.structs.replace(
@@ -232,9 +233,18 @@ def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
 
 
 def decided(
-    games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str], every: int = EVERY
+    games: TournamentGames,
+    opening: Any,
+    terms: Terms,
+    title: str,
+    names: tuple[str, str],
+    every: int = EVERY,
+    again: str = "",
 ) -> Report:
-    """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games."""
+    """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games.
+
+    `again`: the command that continues, for the message of an error.
+    """
     deciding = Gate(terms, games.plan.seats)
     started = time.monotonic()
 
@@ -250,7 +260,8 @@ def decided(
         )
 
     try:
-        run(_play, games, opening, deciding, RunningLine(every, games.book.count))
+        with continued_by(again, games.book):
+            run(_play, games, opening, deciding, RunningLine(every, games.book.count))
     except (RunError, Ended) as error:
         if deciding.so_far.seed_groups:
             raise SoFar(error, so_far(), _shown(so_far())) from error
