@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
@@ -176,11 +177,11 @@ class Relay:
     def _say_wait(self, wait_s: float, why: Trouble) -> None:
         if wait_s < SAID_S:
             return
-        from referee.harness.cli.screen import err  # needed only here, and slow to import
-
         until = time.strftime("%H:%M:%S", time.localtime(time.time() + wait_s))
         asked = ", as the service asks" if why.wait_s == wait_s else ""
-        err.print(printable(f"{self.settings.model} waits {wait_s:.0f} s, until {until}{asked}: {why}"))
+        line = printable(f"{self.settings.model} waits {wait_s:.0f} s, until {until}{asked}: {why}")
+        over = "\r\x1b[K" if sys.stderr.isatty() else ""  # the live line of the command may be there
+        print(f"{over}{line}", file=sys.stderr, flush=True)
 
     async def _adapted(
         self,
