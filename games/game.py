@@ -143,9 +143,10 @@ class Game(Struct, frozen=True, eq=False):
     fresh: bool = False
     """Whether every match starts new processes, even for bots that could be used again."""
     vary: Mapping[str, Any] = {}
-    """Options that make the start depend on the seed. Empty: it does so already."""
-    vary_leaves_out: str = ""
-    """What bots are then not asked for."""
+    """Options that make the start depend on the seed. Empty: it does so already, or bots make it. What the rules ask a
+    bot for stays the bot's: its set-up is a part of it."""
+    leaves_out: Mapping[str, str] = {}
+    """What bots are not asked for, by the option that takes it away."""
     short: Mapping[str, Any] = {}
     """Options for a match of a few seconds that ends by itself, for first tries, tests and benchmarks."""
     presentation: Presentation = Presentation()

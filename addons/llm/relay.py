@@ -181,7 +181,8 @@ class Relay:
         asked = ", as the service asks" if why.wait_s == wait_s else ""
         line = printable(f"{self.settings.model} waits {wait_s:.0f} s, until {until}{asked}: {why}")
         over = "\r\x1b[K" if sys.stderr.isatty() else ""  # the live line of the command may be there
-        print(f"{over}{line}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"{over}{line}\n")
+        sys.stderr.flush()
 
     async def _adapted(
         self,

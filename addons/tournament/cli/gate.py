@@ -3,7 +3,7 @@
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from math import inf
@@ -164,6 +164,7 @@ def gate(
                 options=varying | dict(request.options),
                 openings=openings,
             )
+            say_left_out(rules, request.options)
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
             if plan.programs[1] == 0:
@@ -218,18 +219,17 @@ def _start(plan: Plan, settings: Sequence[str]) -> str:
 
 
 def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
-    """Returns options that make games differ if the rules have no luck, except those that the user has set.
-
-    Says what bots are then not asked for.
-    """
+    """Returns options that make games differ if the rules have no luck, except those that the user has set."""
     chosen = {setting.partition("=")[0] for setting in setup.rules.set}
-    found = {name: value for name, value in game.vary.items() if name not in chosen}
-    if found and game.vary_leaves_out:
-        settings = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in found.items())
-        err.print(
-            f"games begin from varied positions ({settings}): {game.vary_leaves_out}; --no-vary plays the usual start"
-        )
-    return found
+    return {name: value for name, value in game.vary.items() if name not in chosen}
+
+
+def say_left_out(game: Rules, options: Mapping[str, Any]) -> None:
+    """Says what bots are not asked for, because an option takes it away."""
+    usual = game.options()
+    for name, what in game.leaves_out.items():
+        if (value := options.get(name, getattr(usual, name))) != getattr(usual, name):
+            err.print(f"{name}={msgspec.json.encode(value).decode()}: {what}")
 
 
 def decided(
