@@ -5,7 +5,7 @@ from types import NoneType
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.contract import LOSES, Call, Method, Setup, State, typed
 
@@ -26,6 +26,10 @@ class TimeControl(Struct, frozen=True):
     """Replaces `per_call_s` while the position is `in_opening`."""
     closing_call_s: Seconds | None = None
     """Replaces the limit of every method that has one of its own (closing calls); None = the game's."""
+    answers: int | UnsetType = UNSET
+    """After every so many answers, the bank gets what a seat started with; unset = never."""
+    final_s: Seconds | UnsetType = UNSET
+    """What the bank gets instead after the first of these periods, until the end; unset = periods repeat."""
 
     def own_s(self, method: Method) -> float | None:
         """Returns the limit of a method that has one of its own, None for any other."""
