@@ -40,6 +40,10 @@ def _no_words(*_: Any) -> None:
     return None
 
 
+def _no_moves(*_: Any) -> tuple[str, ...]:
+    return ()
+
+
 class Stakes(Struct, frozen=True, omit_defaults=True):
     """The amounts that a match is played for, where scores are amounts such as chips."""
 
@@ -77,6 +81,8 @@ class Presentation(Struct, frozen=True):
 
     frame: str = ""
     """The meaning of the coordinates, and from whose side."""
+    history: Callable[[Any, int], Sequence[str]] = _no_moves
+    """The moves so far that a seat may know, in words, each with who made it. Takes the state and the seat."""
     answer: Callable[[Call, Any], str | None] = _no_words
     """Words for an answer to a call; None = print it as JSON. The answer has the documented type, but may break the
     rules. Callers use `in_words`."""

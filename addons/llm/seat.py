@@ -18,7 +18,7 @@ from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.addons.llm.measure import TOKENS
-from referee.addons.llm.questions import answer_schema, match_variables, turn_variables
+from referee.addons.llm.questions import match_variables, schema_for_models, turn_variables
 from referee.addons.llm.relay import Received, Relay, Trouble, Unanswered
 from referee.addons.llm.settings import ModelSettings
 from referee.addons.llm.transcripts import FromTranscript, TranscriptRelay
@@ -158,11 +158,14 @@ class ModelBot(Bot):
         if call.method.result is NoneType:
             return None
         prompt = await self._run(
-            QUESTION, turn_variables(self._played, self._context.state, call, self._dice), TEXT, spent
+            QUESTION,
+            turn_variables(self._played, self._context.state, call, self._dice, self.settings.show),
+            TEXT,
+            spent,
         )
         conversation, new = [self._system], [{"role": "user", "content": prompt}]
         self._conversation = conversation
-        schema = answer_schema(call.method.result)
+        schema = schema_for_models(call.method)
         for rethinks in range(self.settings.rethinks, -1, -1):
             conversation += new
             received, use = await self._serve(conversation, schema, spent)

@@ -19,6 +19,8 @@ class ModelSettings(Struct, frozen=True):
     """None = the service's own."""
     seed: int | None = None
     """None = the match's seed for the seat."""
+    show: tuple[str, ...] = ("legal", "history", "board")
+    """What questions have: the legal answers, the moves so far, the position."""
     sends_seed: bool = True
     """False = requests have no seed."""
     max_tokens: int | None = None

@@ -35,6 +35,8 @@ OURS = ("model", "messages", "seed", "stream", "temperature", "max_tokens", "max
 """What requests have besides `--body`."""
 NEEDED = ("model", "messages")
 """Of these, what `--body NAME=null` cannot leave out."""
+SHOWN = ("legal", "history", "board")
+"""The parts of questions that `--show` names."""
 PROMPT_BYTES = 1 << 20
 """The largest file of `--prompt`."""
 BODY_CHARACTERS = 10_000
@@ -204,6 +206,13 @@ def _seed(text: str) -> Settings:
     return {"sends_seed": False} if text == "none" else {"seed": _whole(text), "sends_seed": True}
 
 
+def _shown(text: str) -> Settings:
+    parts = {"all": SHOWN, "none": ()}.get(text, tuple(text.split(",")))
+    if not {*parts} <= {*SHOWN}:
+        raise ValueError
+    return {"show": tuple(part for part in SHOWN if part in parts)}
+
+
 def _switch(text: str) -> bool:
     if text not in ("on", "off"):
         raise ValueError
@@ -303,6 +312,12 @@ OPTIONS: dict[str, Option] = {
         "A text to add to the first message, or a template for all prompts.",
         _setting("prompt", _prompt),
         "a file with a text to add to the first message, or with a template",
+    ),
+    "--show": Option(
+        "PARTS",
+        f"What questions have: all, none, or some of {', '.join(SHOWN)} with commas. Default: all.",
+        _shown,
+        f"all, none, or some of {', '.join(SHOWN)} with commas between them",
     ),
     "--structured": Option(
         "on|off",

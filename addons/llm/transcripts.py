@@ -126,6 +126,7 @@ def model_of(replay: Replay, player: Player) -> Entrant:
         budget=model.budget,
         max_tokens=model.max_tokens,
         seed=model.seed,
+        show=model.show,
         kept=tuple(kept),
         failed=tuple(failed),
         own_prompts=bool(model.prompt),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pyspiel
@@ -37,6 +38,8 @@ SIMULATIONS = 100
 """Those of `@mcts` for a move, without a number."""
 TENSORS = ("observation", "information_state")
 """What OpenSpiel has tensors of."""
+PROMPT, RULES_PAGES = "prompt.md.jinja", Path(__file__).parent / "rules"
+"""The template for language models, and our pages with the rules of the games that people play."""
 RECORDS = {"chess": "pgn", "go": "sgf"}
 """The games with files of their own, and the modules that read and write these."""
 Fen = Annotated[str, Meta(max_length=LONGEST_FEN, description="the first position, as FEN; empty = the usual one")]
@@ -84,6 +87,8 @@ def environment_of(name: str) -> Game:
         seat_view=Position,
         rebuild=OneGame.rebuilt,
         doc=f"{kind.long_name}, a game of OpenSpiel. Rules: openspiel.md, and OpenSpiel's own documentation.",
+        rules_page=f"rules/{name}.md" if (RULES_PAGES / f"{name}.md").is_file() else "",
+        prompt=PROMPT,
         vary={"opening": 4},
         encoding=f"{__package__}.arrays",
         files=f"{__package__}.files.{RECORDS[name]}" if name in RECORDS else "",
@@ -91,6 +96,7 @@ def environment_of(name: str) -> Game:
         stakes=lambda options, seats: _stakes(name, options, seats),
         presentation=Presentation(
             answer=_in_words,
+            history=OneGame.moves_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
             endings={
                 "WIN": "{winner} has won",

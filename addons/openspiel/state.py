@@ -288,6 +288,21 @@ class Spiel(State):
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 
+    def moves_in_words(self, player: Player) -> list[str]:
+        """Returns all moves so far, with luck; none in a game that hides something."""
+        if not self._perfect:
+            return []
+        state, words = first_state(self._game, getattr(self.setup.options, FEN_OPTION, "")), list[str]()
+        rest = list(self._history)
+        while rest:
+            movers = range(self._game.num_players()) if state.is_simultaneous_node() else [state.current_player()]
+            chosen = {mover: rest.pop(0) for mover in movers}
+            for mover, action in chosen.items():
+                name = "luck" if mover == CHANCE else f"seat {mover}"
+                words.append(f"{name}: {state.action_to_string(mover, action)}")
+            _apply(state, chosen)
+        return words
+
     def __str__(self) -> str:
         return str(self._state)
 

@@ -31,7 +31,8 @@ class Section(Struct, frozen=True):
 
 def rules_page(game: str) -> Path:
     """Returns where the page of a game is, or would be if there were one."""
-    brought = registry.game(game).rules_page if game in registry.names() else ""
+    is_known = game in registry.names() or game.partition(":")[0] in registry.families()
+    brought = registry.game(game).rules_page if is_known else ""
     return game_file(registry.game(game), brought) if brought else RULES / f"{game.partition(':')[0]}.md"
 
 

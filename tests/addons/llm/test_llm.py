@@ -150,7 +150,16 @@ def prompter() -> Prompter:
 
 
 def questioned(seat: Prompter) -> str:
-    turn = {"board": "", "view": 1, "params": 1, "legal": [], "legal_complete": True, "examples": []}
+    turn = {
+        "board": "",
+        "show": [],
+        "moves": [],
+        "view": 1,
+        "params": 1,
+        "legal": [],
+        "legal_complete": True,
+        "examples": [],
+    }
     function = {"name": "play", "doc": "", "rules": "", "schema": {}}
     return str(seat.handle(QUESTION, {**turn, "function": function, "clock": {}}))
 
