@@ -52,7 +52,7 @@ def bank(text: str, option: str) -> dict[str, Any]:
 
     `40/60:30` has 30 s for all answers after these. `none` is a bank without end.
     """
-    periods = {"answers": UNSET, "final_s": UNSET}
+    periods: dict[str, Any] = {"answers": UNSET, "final_s": UNSET}
     if text in _NONE:
         return {"initial_s": None, "increment_s": 0.0, **periods}
     found = _BANK.fullmatch(text)
