@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import pyspiel
 from msgspec import UNSET, Meta, defstruct
 
+from referee.addons.openspiel import syzygy
 from referee.addons.openspiel.adjudication import REASON, Draw, Most, Resign
 from referee.addons.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION, TENSOR_OPTION
 from referee.addons.openspiel.state import (
@@ -189,6 +190,7 @@ def _added(kind: Any) -> Iterator[tuple[str, Any, Any]]:
         return
     if kind.short_name == CHESS:
         yield FEN_OPTION, Fen, ""
+        yield syzygy.OPTION, syzygy.Pieces, 0
     yield MOVES_OPTION, Moves, ()
     yield from zip(ADJUDICATION, (Draw, Resign, Most), ("", "", 0), strict=True)
 

@@ -15,7 +15,7 @@ import msgspec
 import pyspiel
 from msgspec import UNSET
 
-from referee.addons.openspiel import trial
+from referee.addons.openspiel import syzygy, trial
 from referee.addons.openspiel.adjudication import Adjudication
 from referee.addons.openspiel.start import FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, first_state
 from referee.addons.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position, TensorPosition
@@ -30,7 +30,7 @@ SEEDS = (1 << 31) - 1
 KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
 """OpenSpiel's types of its games, with their default parameters, by name."""
 ADJUDICATION = ("draw", "resign", "maxmoves")
-ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, *ADJUDICATION})
+ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, syzygy.OPTION, *ADJUDICATION})
 """The fields of a match's options that are no parameters of OpenSpiel."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
@@ -50,6 +50,9 @@ class Spiel(State):
         self.warnings = self.WARNINGS
         self._game, state = loaded(self.NAME, setup)
         self._adjudication = _adjudication(setup.options)
+        self._syzygy: int = getattr(setup.options, syzygy.OPTION, 0)
+        if self._syzygy:
+            syzygy.opened(self._syzygy)  # a table that is missing is said before the match
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
@@ -173,6 +176,9 @@ class Spiel(State):
             ((player, answer),) = answers.items()
             if (result := self._adjudication.moved(player, answer)) is not None:
                 events += self.finish(result)
+        if self._syzygy and self.result is None:
+            result = syzygy.opened(self._syzygy).result(self._state.board().to_fen())
+            events += [] if result is None else self.finish(result)
         return events
 
     def _step(self, answers: Mapping[Player, Any]) -> list[Event]:
