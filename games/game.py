@@ -155,6 +155,8 @@ class Game(Struct, frozen=True, eq=False):
     vary: Mapping[str, Any] = {}
     """Options that make the start depend on the seed. Empty: it does so already, or bots make it. What the rules ask a
     bot for stays the bot's: its set-up is a part of it."""
+    set_up: tuple[str, ...] = ()
+    """The methods by which a bot sets up before the play begins."""
     leaves_out: Mapping[str, str] = {}
     """What bots are not asked for, by the option that takes it away."""
     short: Mapping[str, Any] = {}

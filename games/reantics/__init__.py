@@ -26,6 +26,7 @@ GAME = Game(
     seat_view=GameState,
     rebuild=rebuilt,
     short={"draw_after": 30},
+    set_up=("getPlacement",),
     leaves_out={"random_layout": "the referee draws placements, and asks no bot for them"},
     presentation=PRESENTATION,
     doc=__doc__ or "",

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from referee.addons.tournament import gate as gates
 from referee.addons.tournament import organise
+from referee.addons.tournament.cli import split as splitting
 from referee.addons.tournament.cli.request import continued_by, from_options, game_to_play
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
@@ -112,6 +113,7 @@ def gate(
     seats: Seats = None,
     seed: Seed = None,
     no_vary: Annotated[bool, MORE] = False,
+    split: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
     book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
@@ -133,6 +135,7 @@ def gate(
         new: The new version, as for a match.
         old: The old version.
         no_vary: Play every game from the usual start, also if the rules have no luck: then many games are repeats.
+        split: Play two more gates: the new bot's set-up with the old bot's play, and the reverse.
         ledger: A folder for the games, which `referee tournament show` reads. Default: a new one in ./tournaments.
         resume: Continue with the games in that folder.
         export: FORMAT FILE: write the games in another format too: pgn or sgf.
@@ -145,6 +148,8 @@ def gate(
     if export is not None:
         exported.check(export[0], rules.name)
     terms = when.terms(seats)
+    if split:
+        splitting.check(rules)
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
@@ -177,6 +182,15 @@ def gate(
             contest = contest_of(plan, programs, "all", folder)
             again = f"the same command with --ledger {shlex.quote(str(folder))} --resume"
             report = decided(games, workers.opened(contest), terms, rules.title, names, every, again)
+            if split:
+                parts = splitting.played(
+                    rules,
+                    request,
+                    folder,
+                    lambda games, opening, part: decided(games, opening, terms, rules.title, (part, names[1]), every),
+                    workers.opened,
+                )
+                report = msgspec.structs.replace(report, split=parts)
             settings = [f"{name}={value}" for name, value in varying.items()]
             command = [*setup.command(rules), *(word for each in settings for word in ("--set", each))]
             report = msgspec.structs.replace(

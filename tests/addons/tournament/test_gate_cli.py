@@ -121,6 +121,38 @@ def test_the_set_up_of_a_bot_is_a_part_of_it_also_where_starts_are_varied(run: R
     assert "in the placement" in out and "Start |" not in out and "draws placements" not in err
 
 
+def test_a_split_tells_the_set_up_from_the_play(run: Run, tmp_path: Path) -> None:
+    """The new bot fails when it sets up, and would play like the old one."""
+    (tmp_path / "ends.py").write_text(WORKS.replace("        phase = ", "        sys.exit(3)\n        phase = "))
+    (tmp_path / "works.py").write_text(WORKS)
+    argv = ("./ends.py", "./works.py", *REANTICS, "--isolation", "off", "--ledger", "kept", "--split", "--json")
+    _, out, err = run(*argv)
+    assert not err.startswith("referee:"), err
+    set_up, play = json.loads(out)["split"]
+    assert (set_up["part"], set_up["games"], set_up["faults"]) == ("set-up", 2, 2)
+    assert (play["part"], play["games"], play["faults"]) == ("play", 2, 0)
+    code, _, err = run("a.py", "b.py", *TICTACTOE, "--split")
+    assert code == 2 and "--split: at tictactoe, bots do not set up" in err
+
+
+WORKS = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        answer = {"name": "works"}
+    elif message["method"] == "getPlacement":
+        phase = message["params"]["currentState"]["phase"]
+        free = [[x, y] for y in (range(4) if phase == 1 else range(6, 10)) for x in range(10)]
+        answer = free[:11] if phase == 1 else free[:2]
+    elif message["method"] == "getMove":
+        answer = {"moveType": 2, "coordList": None, "buildType": None}
+    else:
+        answer = None
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
+"""
 RAISES = """
 import json, sys
 
