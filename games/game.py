@@ -29,7 +29,7 @@ class TimeControl(Struct, frozen=True):
     answers: int | UnsetType = UNSET
     """After every so many answers, the bank gets what a seat started with; unset = never."""
     final_s: Seconds | UnsetType = UNSET
-    """What the bank gets instead after the first of these periods, until the end; unset = periods repeat."""
+    """The seconds that the bank gets instead after the first of these periods, until the end; unset = periods repeat."""
 
     def own_s(self, method: Method) -> float | None:
         """Returns the limit of a method that has one of its own, None for any other."""
@@ -153,8 +153,8 @@ class Game(Struct, frozen=True, eq=False):
     fresh: bool = False
     """Whether every match starts new processes, even for bots that could be used again."""
     vary: Mapping[str, Any] = {}
-    """Options that make the start depend on the seed. Empty: it does so already, or bots make it. What the rules ask a
-    bot for stays the bot's: its set-up is a part of it."""
+    """Options that make the start depend on the seed. Empty: it does so already, or bots make it. A bot's
+    own set-up is a part of the bot, and no option here takes it away."""
     set_up: tuple[str, ...] = ()
     """The methods by which a bot sets up before the play begins."""
     leaves_out: Mapping[str, str] = {}

@@ -40,7 +40,7 @@ TOTAL = "all"
 
 
 class Bench(Struct, frozen=True):
-    """What is measured. It is kept in the folder of a bench."""
+    """The models, games and opponents of a bench, which its folder keeps."""
 
     models: tuple[str, ...]
     """The bot specs of the models, each perhaps with other options: an ablation."""
@@ -227,7 +227,7 @@ def _total(name: str, rows: Sequence[Row]) -> Row | None:
 
 
 class Repeated(Struct):
-    """What came of playing the games again from their transcripts."""
+    """The outcome of playing the games again from their transcripts."""
 
     games: int = 0
     answers: int = 0

@@ -108,7 +108,7 @@ class ClientMatch:
         self.examples = Dice(0)
         """For answers that are shown as examples."""
         self.explained: set[str] = set()
-        """The functions whose answers the client has been told how to write."""
+        """The functions for which the client has the schema of an answer."""
         self.ended = trio.Event()
         self.verdict: Verdict | None = None
         self.failure: str | None = None

@@ -133,7 +133,7 @@ class FaultGroup(Struct, frozen=True):
 
 
 class Split(Struct, frozen=True):
-    """What a part of the new bot is worth: it meets the old bot with the other part of the old bot."""
+    """The strength of a part of the new bot: with the other part of the old bot, it meets the whole old bot."""
 
     part: str
     """`set-up` or `play`."""
