@@ -29,7 +29,7 @@ class TimeControl(Struct, frozen=True):
     answers: int | UnsetType = UNSET
     """After every so many answers, the bank gets what a seat started with; unset = never."""
     final_s: Seconds | UnsetType = UNSET
-    """The seconds that the bank gets instead after the first of these periods, until the end; unset = periods repeat."""
+    """The seconds that the bank gets instead after the first of these periods, to the end; unset = periods repeat."""
 
     def own_s(self, method: Method) -> float | None:
         """Returns the limit of a method that has one of its own, None for any other."""
