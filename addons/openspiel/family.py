@@ -20,6 +20,7 @@ from referee.addons.openspiel.state import (
     Spiel,
     kept_stderr,
     loaded,
+    moves_in_words,
     pays_a_point,
     stakes_of,
 )
@@ -97,7 +98,7 @@ def environment_of(name: str) -> Game:
         stakes=lambda options, seats: _stakes(name, options, seats),
         presentation=Presentation(
             answer=_in_words,
-            history=OneGame.moves_in_words,
+            history=moves_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
             endings={
                 "WIN": "{winner} has won",

@@ -294,21 +294,6 @@ class Spiel(State):
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 
-    def moves_in_words(self, player: Player) -> list[str]:
-        """Returns all moves so far, with luck; none in a game that hides something."""
-        if not self._perfect:
-            return []
-        state, words = first_state(self._game, getattr(self.setup.options, FEN_OPTION, "")), list[str]()
-        rest = list(self._history)
-        while rest:
-            movers = range(self._game.num_players()) if state.is_simultaneous_node() else [state.current_player()]
-            chosen = {mover: rest.pop(0) for mover in movers}
-            for mover, action in chosen.items():
-                name = "luck" if mover == CHANCE else f"seat {mover}"
-                words.append(f"{name}: {state.action_to_string(mover, action)}")
-            _apply(state, chosen)
-        return words
-
     def __str__(self) -> str:
         return str(self._state)
 
@@ -316,6 +301,22 @@ class Spiel(State):
         setup = self.setup  # the type of the options is made when the game is registered
         options = msgspec.to_builtins(setup.options)
         return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
+
+
+def moves_in_words(position: Spiel, player: Player) -> list[str]:
+    """Returns all moves so far, with luck; none in a game that hides something."""
+    if not position._perfect:
+        return []
+    fen, game = getattr(position.setup.options, FEN_OPTION, ""), position._game
+    state, words, rest = first_state(game, fen), list[str](), list(position._history)
+    while rest:
+        movers = range(game.num_players()) if state.is_simultaneous_node() else [state.current_player()]
+        chosen = {mover: rest.pop(0) for mover in movers}
+        for mover, action in chosen.items():
+            name = "luck" if mover == CHANCE else f"seat {mover}"
+            words.append(f"{name}: {state.action_to_string(mover, action)}")
+        _apply(state, chosen)
+    return words
 
 
 def pays_a_point(game: Any) -> bool:

@@ -9,8 +9,9 @@ from referee.addons.llm.prompts import Prompts
 from referee.addons.llm.questions import match_variables, schema_for_models, turn_variables
 from referee.addons.llm.spec import SHOWN
 from referee.addons.openspiel.family import RULES_PAGES
+from referee.addons.openspiel.state import moves_in_words
 from referee.games import registry
-from referee.games.contract import Setup, State
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.common import rules
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.slow
 PAGES = sorted(page.stem for page in RULES_PAGES.glob("*.md"))
 
 
-def after(name: str, moves: int) -> State:
+def after(name: str, moves: int) -> Any:
     """Returns a position after random moves."""
     game, dice = registry.game(f"openspiel:{name}"), Dice(1)
     state = game.new(Setup(1, tuple(f"bot {seat}" for seat in range(game.seats.start)), game.options()))
@@ -28,9 +29,9 @@ def after(name: str, moves: int) -> State:
     return state
 
 
-def asked(state: State, shown: tuple[str, ...] = SHOWN) -> tuple[str, str]:
+def asked(state: Any, shown: tuple[str, ...] = SHOWN) -> tuple[str, str]:
     """Returns the first message and the question of a model in this position."""
-    game, call = registry.game(f"openspiel:{state.NAME}"), next(iter(state.calls()))  # type: ignore[attr-defined]
+    game, call = registry.game(f"openspiel:{state.NAME}"), next(iter(state.calls()))
     variables: dict[str, Any] = match_variables(game, call.player, len(state.setup.names), state.setup.options)
     prompts = Prompts(variables.pop("templates"), variables)
     return prompts.system, prompts.question({**turn_variables(game, state, call, Dice(1), shown), "events": []})
@@ -48,7 +49,7 @@ def test_a_question_has_the_moves_of_both_sides_and_the_legal_ones_in_words() ->
     state = after("chess", 3)
     system, question = asked(state)
     assert "# Chess" in system and "openspiel" not in system.lower() and "search" not in system + question
-    first, second, third = state.moves_in_words(0)  # type: ignore[attr-defined]
+    first, second, third = moves_in_words(state, 0)
     assert f"The moves so far:\n\n{first}; {second}; {third}\n" in question
     assert [each.partition(": ")[0] for each in (first, second, third)] == ["seat 1", "seat 0", "seat 1"]
     assert '- {"text": "a6"}' in question
@@ -76,7 +77,7 @@ def test_moves_that_are_hidden_are_in_no_question(name: str) -> None:
 @pytest.mark.parametrize("name", ["backgammon", "goofspiel", "mancala"])
 def test_luck_and_moves_at_once_are_in_the_history(name: str) -> None:
     state = after(name, 2)
-    words = state.moves_in_words(0)  # type: ignore[attr-defined]
+    words = moves_in_words(state, 0)
     assert len(words) == len(state.view(None).history)
     assert any(each.startswith("luck: ") for each in words) == (name != "mancala")
 
