@@ -49,7 +49,9 @@ def bench(
     workers: WorkerOptions = WorkerOptions(),
     json: Json = False,
 ) -> int:
-    """Measures language models: the same games, opponents, seeds and seats for each, at equal cost.
+    """Measures language models at equal cost.
+
+    Each plays the same games against the same opponents, with the same seeds and seats.
 
     Name each model by its bot spec. The same model with other options, such as `llm:--show none …`, is an ablation. A
     game whose service fails does not count and is played again. Exit codes: 0 all games played, 1 a transcript gives
