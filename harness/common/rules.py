@@ -37,9 +37,10 @@ def rules_page(game: str) -> Path:
 
 
 def page_text(game: str) -> str:
-    """Returns the page as people read it; empty if there is none."""
-    page = rules_page(game)
-    lines = page.read_text("utf-8").splitlines(keepends=True) if page.is_file() else []
+    """Returns the page as people read it, and behind it that of the game's family; empty if there is none."""
+    pages = dict.fromkeys((rules_page(game), RULES / f"{game.partition(':')[0]}.md"))
+    texts = [page.read_text("utf-8") for page in pages if page.is_file()]
+    lines = "\n".join(texts).splitlines(keepends=True)
     return "".join(line for line in lines if line.strip() not in (_SKIP, _READ_ON))
 
 
