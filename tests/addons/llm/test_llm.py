@@ -152,7 +152,7 @@ def prompter() -> Prompter:
 def questioned(seat: Prompter) -> str:
     turn = {
         "board": "",
-        "show": [],
+        "show": ["history"],
         "moves": [],
         "view": 1,
         "params": 1,
