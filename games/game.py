@@ -5,7 +5,7 @@ from types import NoneType
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.contract import LOSES, Call, Method, Setup, State, typed
 
@@ -26,6 +26,10 @@ class TimeControl(Struct, frozen=True):
     """Replaces `per_call_s` while the position is `in_opening`."""
     closing_call_s: Seconds | None = None
     """Replaces the limit of every method that has one of its own (closing calls); None = the game's."""
+    answers: int | UnsetType = UNSET
+    """After every so many answers, the bank gets what a seat started with; unset = never."""
+    final_s: Seconds | UnsetType = UNSET
+    """The seconds that the bank gets instead after the first of these periods, to the end; unset = periods repeat."""
 
     def own_s(self, method: Method) -> float | None:
         """Returns the limit of a method that has one of its own, None for any other."""
@@ -34,6 +38,10 @@ class TimeControl(Struct, frozen=True):
 
 def _no_words(*_: Any) -> None:
     return None
+
+
+def _no_moves(*_: Any) -> tuple[str, ...]:
+    return ()
 
 
 class Stakes(Struct, frozen=True, omit_defaults=True):
@@ -73,6 +81,8 @@ class Presentation(Struct, frozen=True):
 
     frame: str = ""
     """The meaning of the coordinates, and from whose side."""
+    history: Callable[[Any, int], Sequence[str]] = _no_moves
+    """The moves so far that a seat may know, in words, each with who made it. Takes the state and the seat."""
     answer: Callable[[Call, Any], str | None] = _no_words
     """Words for an answer to a call; None = print it as JSON. The answer has the documented type, but may break the
     rules. Callers use `in_words`."""
@@ -143,9 +153,12 @@ class Game(Struct, frozen=True, eq=False):
     fresh: bool = False
     """Whether every match starts new processes, even for bots that could be used again."""
     vary: Mapping[str, Any] = {}
-    """Options that make the start depend on the seed. Empty: it does so already."""
-    vary_leaves_out: str = ""
-    """What bots are then not asked for."""
+    """Options that make the start depend on the seed. Empty: it does so already, or bots make it. A bot's
+    own set-up is a part of the bot, and no option here takes it away."""
+    set_up: tuple[str, ...] = ()
+    """The methods by which a bot sets up before the play begins."""
+    leaves_out: Mapping[str, str] = {}
+    """What bots are not asked for, by the option that takes it away."""
     short: Mapping[str, Any] = {}
     """Options for a match of a few seconds that ends by itself, for first tries, tests and benchmarks."""
     presentation: Presentation = Presentation()

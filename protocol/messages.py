@@ -6,7 +6,7 @@ Source: SPEC.md. Each game defines its own methods, with their parameters and an
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 PROTOCOL_VERSION = 1
 
@@ -77,6 +77,9 @@ class Clock(Struct, frozen=True):
     call_ms: Annotated[int | None, Meta(description="the limit of this call; null = no such limit")]
     remaining_ms: Annotated[int | None, Meta(description="the bank that is left; null = no bank")]
     last_ms: Annotated[int | None, Meta(description="what the bot's previous call was charged; null = no call yet")]
+    answers_left: Annotated[
+        int | UnsetType, Meta(description="how many answers until the bank gets more; left out = it will not")
+    ] = UNSET
 
 
 class ErrorObject(Struct, frozen=True):

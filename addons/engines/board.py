@@ -68,10 +68,10 @@ class Board:
             if drawn:
                 self.first, self.start_fen = self.state.current_player(), self.state.board().to_fen()
 
-    def begins_at(self, text: str) -> bool:
-        """Whether a text of UCI names the first position: `startpos`, or `fen` with it."""
-        first = self._game.new_initial_state()
-        return text == "startpos" or (self.name == "chess" and text == f"fen {first.board().to_fen()}")
+    @property
+    def has_fen(self) -> bool:
+        """Whether the game can begin from a position of chess."""
+        return self.name == "chess"
 
     def legal(self) -> dict[str, int]:
         """Returns the legal moves, each with its action."""

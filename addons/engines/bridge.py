@@ -14,7 +14,7 @@ import trio
 from msgspec import Struct
 
 from referee.addons.engines.board import Board
-from referee.addons.engines.uci import CLOCKS
+from referee.addons.engines.uci import CHESS960, CLOCKS
 from referee.games.contract import Call, Fault, Setup
 from referee.games.game import Game, TimeControl
 from referee.harness.common.errors import RunError, UsageError
@@ -26,11 +26,17 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
 from referee.protocol.messages import Clock, Encoding
+from referee.protocol.text import printable
 
 HELD = frozenset({"infinite", "ponder"})
 """Words of `go` after which `bestmove` waits for `stop` or `ponderhit`."""
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 """Time in milliseconds. Below zero, the flag of that side has fallen."""
+STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+FEN_OPTION, CHESS960_OPTION = "fen", "chess960"
+FEN_SHOWN = 120
+EPD_FIELDS = 4
+"""Without the two counters."""
 Read = Callable[[], Awaitable[bytes]]
 """Waits for bytes of the other program; empty = it has gone."""
 Write = Callable[[bytes], Awaitable[None]]
@@ -48,10 +54,21 @@ class Conditions(Struct, frozen=True):
     """The most that a call may take; None: only the other program's clock counts."""
     seed: int
 
-    def board(self) -> Board:
-        """Returns the first position. UsageError if engines cannot play the game."""
+    def options(self, fen: str = "", chess960: bool = False) -> Any:
+        """Returns the options of a match that begins at a position; empty = the usual one. RunError for a wrong one."""
+        changes = {FEN_OPTION: fen} | ({CHESS960_OPTION: True} if chess960 else {}) if fen else {}
         try:
-            return Board(self.game.name, msgspec.to_builtins(self.game.options()))
+            options: Any = msgspec.convert(changes, self.game.options)
+            if fen:
+                self.game.new(Setup(self.seed, (self.bot.name, self.bot.name), options))
+        except ValueError as error:
+            raise RunError(f"position fen {printable(fen, FEN_SHOWN)}: {error}") from error
+        return options
+
+    def board(self, fen: str = "", chess960: bool = False) -> Board:
+        """Returns the first position. UsageError if engines cannot play the game, RunError for a wrong `fen`."""
+        try:
+            return Board(self.game.name, msgspec.to_builtins(self.options(fen, chess960)))
         except Refused as error:
             raise UsageError(str(error)) from error
 
@@ -78,6 +95,9 @@ class Bridge:
         self._roster, self._conditions, self._write = roster, conditions, write
         self.over = False
         """Whether `quit` has come."""
+        self._fen = ""
+        """The first position, if it is not the usual one."""
+        self._chess960 = False
         self._board = conditions.board()
         self._seat: Seat | None = None
         self._starting = trio.Lock()
@@ -103,12 +123,15 @@ class Bridge:
         command, *rest = words or [""]
         protocol, name = self._conditions.protocol, self._conditions.bot.name
         if command == protocol:
-            await self._say(f"id name {name}", f"id author the author of {name}", f"{protocol}ok")
+            offered = [f"option name {CHESS960} type check default false"] if self._board.has_fen else []
+            await self._say(f"id name {name}", f"id author the author of {name}", *offered, f"{protocol}ok")
+        elif rest[:2] == ["name", CHESS960]:  # of setoption
+            self._chess960, self._board = rest[-1] == "true", self._conditions.board()
         elif command == "isready":
             await self._ready()
             await self._say("readyok")
         elif command == f"{protocol}newgame":
-            self._board, self._driver = self._conditions.board(), None
+            self._fen, self._board, self._driver = "", self._conditions.board(), None
         elif command == "position":
             self._set_up(rest)
         elif command == "go":
@@ -141,12 +164,18 @@ class Bridge:
 
     def _set_up(self, words: Sequence[str]) -> None:
         place = words.index("moves") if "moves" in words else len(words)
-        start, moves = " ".join(words[:place]), words[place + 1 :]
-        if not self._board.begins_at(start):
+        kind, fen, moves = (words or [""])[0], " ".join(words[1:place]), words[place + 1 :]
+        if kind not in ("startpos", "fen") or (kind == "fen" and not self._board.has_fen):
+            start = printable(" ".join(words[:place]))
             raise RunError(f"position {start}: games begin at the usual position here; use openings that are moves")
         known = self._board.actions[: self._applied]
-        if list(moves[: len(self._board.moves)]) != self._board.moves:
-            self._board = self._conditions.board()
+        fen = "" if kind == "startpos" or (fen == STARTING_FEN and not self._chess960) else fen
+        if len(fen.split()) == EPD_FIELDS:
+            fen += " 0 1"
+        if fen != self._fen or list(moves[: len(self._board.moves)]) != self._board.moves:
+            if fen != self._fen:
+                self._driver = None
+            self._fen, self._board = fen, self._conditions.board(fen, self._chess960)
         for move in moves[len(self._board.moves) :]:
             action = self._board.action_of(move)
             if action is None:
@@ -191,7 +220,9 @@ class Bridge:
         driver = self._driver
         if driver is None:
             names = (conditions.bot.name, conditions.bot.name)
-            driver = Driver(conditions.game, Setup(conditions.seed, names, conditions.game.options()), time)
+            driver = Driver(
+                conditions.game, Setup(conditions.seed, names, conditions.options(self._fen, self._chess960)), time
+            )
             driver.seats += [seat, seat]
             self._applied, self._last_ms, self._player = 0, None, -1
         for action in self._board.actions[self._applied :]:

@@ -60,6 +60,7 @@ class Cecp(Dialect):
         if time.limit_ms is None and not self.settings.bounded:
             raise Refused(f"the engine {NO_TIME}--depth or --movetime")
         self._time, self._fen = time, board.start_fen
+        self._answers_left: int | None = None
         if self._fen and self.features.get("setboard") != "1":
             raise Refused("the engine cannot begin from a position: it has not said setboard=1")
         self._clear()
@@ -75,11 +76,16 @@ class Cecp(Dialect):
         if settings.movetime_ms is not None:
             self.engine.send(f"st {max(1, settings.movetime_ms // 1000)}")
         elif time.remaining_ms is not None and time.limit_ms is not None:
-            base_s = time.limit_ms // 1000
-            self.engine.send(f"level 0 {base_s // 60}:{base_s % 60:02} {time.increment_ms / 1000:g}")
+            self._level(time)
         elif time.call_ms is not None:
             self.engine.send(f"st {max(1, time.less(time.call_ms) // 1000)}")
         self._ready()
+
+    def _level(self, time: Time) -> None:
+        """Says how much time there is for how many moves."""
+        base_s = (time.limit_ms or 0) // 1000
+        self.engine.send(f"level {time.answers_left or 0} {base_s // 60}:{base_s % 60:02} {time.increment_ms / 1000:g}")
+        self._answers_left = time.answers_left
 
     def _ready(self) -> None:
         if self.features.get("ping") == "1":
@@ -97,6 +103,8 @@ class Cecp(Dialect):
         limit_ms = time.limit_ms
         left = [] if limit_ms is None else [f"{name} {time.less(limit_ms) // 10}" for name in ("time", "otim")]
         self.engine.send("force")
+        if limit_ms is not None and not self.settings.bounded:
+            self._follow_periods(time)
         self.engine.drop()
         self.info = Info()
         self.engine.send(*new, *left, "go")
@@ -105,6 +113,12 @@ class Cecp(Dialect):
             raise Refused(f"the engine wrote {line!r} instead of a move")
         self.known.append(board.in_notation(self.move_in(line)))
         return line
+
+    def _follow_periods(self, time: Time) -> None:
+        """Says the level again when another period begins."""
+        before, self._answers_left = self._answers_left, time.answers_left
+        if (time.answers_left or 0) > (before or 0) or (time.answers_left is None) != (before is None):
+            self._level(time)
 
     def _is_move(self, line: str) -> bool:
         """Whether a line names the move or comes instead of it. Any other may say something about the search."""

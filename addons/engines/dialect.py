@@ -44,6 +44,8 @@ class Time(Struct, frozen=True):
     increment_ms: int
     overhead_ms: int
     """How much of each limit the engine does not get."""
+    answers_left: int | None = None
+    """How many moves until the remaining time gets more."""
     began: float = field(default_factory=time.monotonic)
 
     @property

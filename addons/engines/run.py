@@ -48,7 +48,8 @@ class EngineBot:
             if method != METHOD:
                 raise UnknownMethod(method)
             shown = params["clock"]
-            left = Time(shown["call_ms"], shown["remaining_ms"], increment_ms, overhead_ms)
+            answers_left = shown.get("answers_left")
+            left = Time(shown["call_ms"], shown["remaining_ms"], increment_ms, overhead_ms, answers_left=answers_left)
             board.advance(params["history"])
             line = self.dialect.move(board, left)
             action = board.action_of(self.dialect.move_in(line))

@@ -83,6 +83,8 @@ class Uci(Dialect):
             left_ms = time.less(time.limit_ms)
             figures = (left_ms, left_ms, time.increment_ms, time.increment_ms)  # the rival's clock is not shown to us
             words = [f"{name} {value}" for name, value in zip(CLOCKS[self.word], figures, strict=True)]
+            if time.answers_left is not None:
+                words.append(f"movestogo {time.answers_left}")
         return " ".join(["go", *words])
 
     def _ready(self, note_at: float) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from referee.harness.addons import hook
+from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
     from referee.harness.common.measures import Measure
     from referee.harness.programs.kinds import Kind
 
-NEEDS = ()
+NEEDS = ("tournament",)
 """The add-ons that it imports."""
 WORDS = ("model", "token", "prompt")
 """What no sentence of the harness may say."""
@@ -20,6 +20,11 @@ def kinds() -> "Iterable[Kind]":
     from referee.addons.llm.kind import MODEL
 
     return (MODEL,)
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (Command("bench", "referee.addons.llm.cli.bench:bench", "Compare"),)
 
 
 @hook

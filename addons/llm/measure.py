@@ -45,6 +45,8 @@ class Tokens(Measure):
         cost = "" if value.cost is None else f", {dollars(value.cost)}"
         illegal = f"{value.illegal:,} of {counted(value.completions, 'completion')} illegal"
         illegal += f"; {value.unstructured} without a schema" if value.unstructured else ""
+        if value.left_out:
+            illegal += f"; without {' and '.join(value.left_out)}, which the service refuses"
         return f"{value.prompt_tokens:,} tokens in, {value.completion_tokens:,} out{estimated}{cost}; {illegal}"
 
     def remark(self, seat: "SeatSummary") -> str:

@@ -1,6 +1,6 @@
 """Collects what the prompts for a language model are made from. It runs in the referee, which knows the position."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from types import NoneType
 from typing import Any
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.llm import spec as llm_spec
-from referee.games.contract import Call, Player, State
+from referee.games.contract import Call, Method, Player, State
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.common import rules
@@ -19,6 +19,8 @@ MAX_LISTED = 200
 """Most legal answers in a prompt."""
 DRAWN = 5
 """How many legal answers a prompt shows if there are more."""
+MOVES = 300
+"""Most moves of the history in a prompt. The last ones are shown."""
 OPTION_CHARACTERS = 200
 """A longer option, such as the content of a map file, is left out: the position shows it."""
 DECIMALS = "decimals"
@@ -47,25 +49,30 @@ def match_variables(game: Game, seat: Player, seats: int, options: Any, prompt: 
     }
 
 
-def turn_variables(game: Game, state: State, call: Call, dice: Dice) -> dict[str, Any]:
-    """Returns the variables of the prompt for a call. `dice` draw examples of legal answers."""
+def turn_variables(
+    game: Game, state: State, call: Call, dice: Dice, show: Collection[str] = llm_spec.SHOWN
+) -> dict[str, Any]:
+    """Returns the variables of the prompt for a call. `dice` draw examples of legal answers. `show`: see `--show`."""
     player, method = call.player, call.method
     answers = Answers(game, state, player)
     complete = answers.complete and len(answers.legal) <= MAX_LISTED
     examples = [] if complete and len(answers.legal) <= DRAWN else [state.sample(player, dice) for _ in range(DRAWN)]
+    moves = list(game.presentation.history(state, player)) if "history" in show else []
     return {
-        "board": _board(state, player),
+        "show": list(show),
+        "moves": [*([f"({len(moves) - MOVES:,} moves)"] if len(moves) > MOVES else []), *moves[-MOVES:]],
+        "board": _board(state, player) if "board" in show else "",
         "view": _plain(state.view(player), state.setup.names),
         "params": _plain(call.params, state.setup.names),
         "function": {
             "name": method.name,
             "doc": method.doc,
             "rules": method.rules,
-            "schema": answer_schema(method.result),
+            "schema": schema_for_models(method),
         },
-        "legal": _with_words(answers, answers.legal if complete else examples),
+        "legal": _with_words(answers, answers.legal if complete else examples) if "legal" in show else [],
         "legal_complete": complete,
-        "examples": _with_words(answers, examples),
+        "examples": _with_words(answers, examples) if "legal" in show else [],
     }
 
 
@@ -81,6 +88,18 @@ def answer_schema(answer_type: Any) -> dict[str, Any]:
     if name:
         schema = defs.pop(name)
     return {**schema, "$defs": defs} if defs else schema
+
+
+def schema_for_models(method: Method) -> dict[str, Any]:
+    """Returns the JSON Schema of an answer without its remarks, which play no part in the rules."""
+    schema = answer_schema(method.result)
+    if not method.remarks:
+        return schema
+    members = {name: each for name, each in schema["properties"].items() if name not in method.remarks}
+    without = {**schema, "properties": members}
+    if "$ref" not in str(members):
+        without.pop("$defs", None)
+    return without
 
 
 @cache

@@ -7,8 +7,10 @@ vLLM, llama.cpp, Ollama and most vendors have. It follows no redirect and uses n
 import email.utils
 import http.client  # not httpx: language models need no extra
 import os
+import re
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
@@ -22,23 +24,32 @@ from msgspec import Raw, Struct
 
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.settings import ModelSettings
+from referee.games.contract import Fault, FaultKind
 from referee.protocol.errors import UNDECODABLE
 from referee.protocol.text import printable
 
 MAX_BYTES = 8 << 20
 """The longest response that is read."""
-ATTEMPTS = 3
+ATTEMPTS = 5
 """How often a request is sent in all, if the service fails."""
 BACKOFF_S = 0.5
 """The wait before the second attempt. It doubles with each further one."""
 PATIENCE_S = 300.0
-"""Most time of one call that goes into waits for which the service has asked."""
+"""Most time of one call that goes into waits for a service that is busy."""
 BUSY_S = 1.0
 """The first such wait, if the service does not say how long. It doubles too."""
 MAX_WAIT_S = 1e6
+SAID_S = 2.0
+"""The terminal shows a wait from this length on."""
 UNUSABLE = (401, 403, 404)
 """The key, the model or the address is wrong."""
 BUSY = (429, 503)
+NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+"""The codes of a 429 that no wait helps against."""
+SCHEMA, SEED, TEMPERATURE = "response_format", "seed", "temperature"
+"""The members of a request that are left out if the service refuses them."""
+PARTS_BYTES = 1 << 20
+"""Longer content is not read as a list of parts: 8 MiB of empty parts would take 200 MiB."""
 MAX_TOKENS = 10**9
 """A service that counts more tokens in a completion has not counted."""
 BYTES_A_TOKEN = 4
@@ -52,16 +63,36 @@ HIDDEN = "[key]"
 
 
 class Trouble(Exception):
-    """The service gave no completion. The message is one line and has no key."""
+    """The service gave no completion, which is no fault of the model. The message is one line and has no key."""
 
     def __init__(self, text: str, unusable: bool = False, again: bool = False, wait_s: float | None = None) -> None:
-        """`unusable`: it never will. `again`: it may, if asked again. `wait_s`: how long to wait before that."""
+        """`unusable`: the key, the model or the address is wrong. `again`: the service may give one, if asked again.
+
+        `wait_s`: how long a busy service asks to wait before that; 0 = it does not say.
+        """
         super().__init__(text)
         self.unusable, self.again, self.wait_s = unusable, again, wait_s
 
 
+class Unanswered(Exception):
+    """The model gave no completion in its own time."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.detail)
+        self.fault = fault
+
+
+class _Part(Struct):
+    """A piece of a completion. Those of other types than `text` have reasoning, and no text of the answer."""
+
+    type: str = "text"
+    text: str | None = None
+    refusal: str | None = None
+
+
 class _Said(Struct):
-    content: str | None = None
+    content: Raw = NULL
+    """A text, or a list of parts."""
     refusal: str | None = None
     reasoning_content: Raw = NULL
     reasoning: Raw = NULL
@@ -90,6 +121,10 @@ class Received(NamedTuple):
     """The request had the schema of the answer."""
     reasoning_tokens: int
     cached_tokens: int
+    left_out: tuple[str, ...] = ()
+    """The other members that the request did not have, because the service refuses them."""
+    took_s: float = 0.0
+    """How long the service took for it, without the attempts that failed and the waits."""
 
 
 class Relay:
@@ -102,20 +137,26 @@ class Relay:
         self._host, self._port = parts.hostname or "", parts.port
         self._path = f"{parts.path.rstrip('/')}/chat/completions"
         self._limit_name = "max_tokens"
-        self._structured = settings.structured is not False
-        """The service has not refused a schema yet."""
+        self._left_out: frozenset[str] = frozenset()
+        """The members of a request that the service has refused."""
 
     async def complete(
-        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+        self,
+        messages: Sequence[Mapping[str, str]],
+        schema: Any,
+        seed: int | None,
+        max_tokens: int | None,
+        limit_s: float,
     ) -> Received:
-        """Returns the completion of a conversation. Trouble if there is none.
+        """Returns the completion of a conversation. Trouble if the service gives none.
 
-        Sends a request again if the service fails, and after the wait that it asks for.
+        Sends a request again if the service fails, and after the wait that it asks for. Unanswered if the model takes
+        more than `limit_s` seconds.
         """
         waited_s, busy_s, failures = 0.0, BUSY_S, 0
         while True:
             try:
-                return await self._adapted(messages, schema, seed, max_tokens)
+                return await self._adapted(messages, schema, seed, max_tokens, limit_s)
             except Trouble as trouble:
                 if not trouble.again:
                     raise
@@ -127,41 +168,83 @@ class Relay:
                 else:
                     wait_s = max(trouble.wait_s, busy_s)
                     busy_s *= 2
+                    if waited_s + wait_s > PATIENCE_S:
+                        raise Trouble(f"{trouble}; {_impatience(trouble.wait_s, waited_s)}") from None
                     waited_s += wait_s
-                    if waited_s > PATIENCE_S:
-                        raise Trouble(f"{trouble}; it asks for a wait of {wait_s:g} s, which is too long") from None
+                self._say_wait(wait_s, trouble)
             await trio.sleep(wait_s)
 
+    def _say_wait(self, wait_s: float, why: Trouble) -> None:
+        if wait_s < SAID_S:
+            return
+        until = time.strftime("%H:%M:%S", time.localtime(time.time() + wait_s))
+        asked = ", as the service asks" if why.wait_s == wait_s else ""
+        line = printable(f"{self.settings.model} waits {wait_s:.0f} s, until {until}{asked}: {why}")
+        over = "\r\x1b[K" if sys.stderr.isatty() else ""  # the live line of the command may be there
+        sys.stderr.write(f"{over}{line}\n")
+        sys.stderr.flush()
+
     async def _adapted(
-        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+        self,
+        messages: Sequence[Mapping[str, str]],
+        schema: Any,
+        seed: int | None,
+        max_tokens: int | None,
+        limit_s: float,
     ) -> Received:
-        """Sends a request, without what the service does not have: a schema, or the older name of the limit."""
-        settings, structured = self.settings, self._structured
+        """Sends a request, without what the service refuses, and with the name that it has for the limit."""
+        left_out = self._left_out
         while True:
-            body: dict[str, Any] = {"model": settings.model, "messages": messages, "seed": seed, "stream": False}
-            body |= {name: Raw(value.encode()) for name, value in settings.body}
-            if settings.temperature is not None:
-                body["temperature"] = settings.temperature
-            if max_tokens is not None:
-                body[self._limit_name] = max_tokens
-            if structured:
-                closed, strict = strict_schema(schema)
-                answer = {"name": "answer", "strict": strict, "schema": closed}
-                body["response_format"] = {"type": "json_schema", "json_schema": answer}
+            body = self._body(messages, schema, seed, max_tokens, left_out)
+            started = time.monotonic()
             try:
-                content = await self._post(msgspec.json.encode(body))
+                content = await self._post(msgspec.json.encode(body), limit_s)
             except _Refused as refused:
                 if "max_tokens" in body and "max_completion_tokens" in str(refused):
                     self._limit_name = "max_completion_tokens"
-                elif structured and settings.structured is None:
-                    structured = False
+                elif member := self._refused_member(str(refused), body):
+                    left_out |= {member}
                 else:
                     raise Trouble(str(refused)) from None
             else:
-                self._structured = structured
-                return self._read(content, messages, structured)
+                self._left_out = left_out
+                received = self._read(content, messages, SCHEMA in body)
+                return received._replace(left_out=tuple(sorted(left_out - {SCHEMA})), took_s=time.monotonic() - started)
 
-    async def _post(self, body: bytes) -> bytes:
+    def _body(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        schema: Any,
+        seed: int | None,
+        max_tokens: int | None,
+        left_out: frozenset[str],
+    ) -> dict[str, Any]:
+        settings = self.settings
+        closed, strict = strict_schema(schema)
+        answer = {"name": "answer", "strict": strict, "schema": closed}
+        body: dict[str, Any] = {
+            "model": settings.model,
+            "messages": messages,
+            "stream": False,
+            SEED: seed,
+            TEMPERATURE: settings.temperature,
+            self._limit_name: max_tokens,
+            SCHEMA: None if settings.structured is False else {"type": "json_schema", "json_schema": answer},
+            **{name: None if value == "null" else Raw(value.encode()) for name, value in settings.body},
+        }
+        return {name: value for name, value in body.items() if value is not None and name not in left_out}
+
+    def _refused_member(self, message: str, body: Mapping[str, Any]) -> str | None:
+        """Returns the member to leave out: one that the message names, or else what few services have."""
+        settings = self.settings
+        for name in (SEED, TEMPERATURE):
+            if name in body and re.search(rf"\b{name}\b", message):
+                return name
+        if SCHEMA in body and settings.structured is None:
+            return SCHEMA
+        return SEED if SEED in body and settings.seed is None else None
+
+    async def _post(self, body: bytes, limit_s: float) -> bytes:
         """Returns the content of the response. Ends the connection when it is cancelled or takes too long."""
         key, sockets = self._key(), list[socket.socket]()
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
@@ -177,10 +260,13 @@ class Relay:
                     return response.status, response.headers, response.read(MAX_BYTES + 1)
 
         try:
-            with trio.fail_after(self.settings.timeout_s):
+            with trio.fail_after(limit_s):
                 status, received, content = await trio.to_thread.run_sync(exchange, abandon_on_cancel=True)
         except trio.TooSlowError:
-            raise Trouble(f"{self} gave no answer within {self.settings.timeout_s:g} s") from None
+            if not sockets:
+                raise Trouble(f"{self} cannot be reached within {limit_s:g} s", unusable=True, again=True) from None
+            late = f"{self} gave no completion within {limit_s:g} s"
+            raise Unanswered(Fault(FaultKind.TIMEOUT, late)) from None
         except (ConnectionRefusedError, socket.gaierror, ssl.SSLError) as error:
             text = f"{self} cannot be reached: {self._plain(str(error), key)}"
             raise Trouble(text, unusable=True, again=True) from None
@@ -196,7 +282,10 @@ class Relay:
             content = content.replace(key.encode(), HIDDEN.encode())
         if 200 <= status < 300:
             return content
-        text = f"{self} answered {status} {self._plain(_message(content), key)}".rstrip()
+        message, code = _error(content)
+        text = f"{self} answered {status} {self._plain(message, key)}".rstrip()
+        if code in NO_MONEY:
+            raise Trouble(text)
         if status in BUSY:
             raise Trouble(text, again=True, wait_s=_retry_after(received))
         if status in (400, 422):
@@ -219,13 +308,14 @@ class Relay:
         try:
             response = msgspec.json.decode(content, type=_Response)
             choice = response.choices[0]
+            parts = _parts(choice.message.content)
         except (*UNDECODABLE, IndexError) as error:
             raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
         message, usage, finish = choice.message, _parsed(response.usage), _text(choice.finish_reason)
         completion = Completion(
-            text=_without(message.content or "", key),
+            text=_without("".join(part.text or "" for part in parts), key),
             finish="stop" if finish is None else self._plain(finish, key),
-            refusal=_without(message.refusal or "", key),
+            refusal=_without(message.refusal or "".join(part.refusal or "" for part in parts), key),
             reasoning=_without(_text(message.reasoning_content) or _text(message.reasoning) or "", key),
         )
         prompt, said = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
@@ -250,6 +340,21 @@ class _Refused(Exception):
 
 def _without(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if key else text
+
+
+def _parts(content: Raw) -> list[_Part]:
+    """Returns the parts of a completion. UNDECODABLE if it has none."""
+    if not bytes(content).startswith(b"[") or len(bytes(content)) > PARTS_BYTES:
+        return [_Part(text=msgspec.json.decode(content, type=str | None))]
+    parts = msgspec.json.decode(content, type=list[_Part])
+    return [part if part.type in ("text", "output_text", "refusal") else _Part() for part in parts]
+
+
+def _impatience(asked_s: float, waited_s: float) -> str:
+    """Returns why Referee waits no longer for a busy service. `asked_s`: the wait that it asks for; 0 = none."""
+    if asked_s > BUSY_S:
+        return f"it asks for a wait of {asked_s:g} s, which is too long: Referee waits at most {PATIENCE_S:g} s a call"
+    return f"Referee has waited {waited_s:.0f} s in vain"
 
 
 def _parsed(usage: Raw) -> Any:
@@ -297,16 +402,25 @@ def _tokens(size: int) -> int:
     return -(-size // BYTES_A_TOKEN)
 
 
-def _message(content: bytes) -> str:
-    """Returns what a service says about an error: OpenAI's `error.message`, or the beginning of the text."""
+def _error(content: bytes) -> tuple[str, str]:
+    """Returns what a service says about an error, and its code; empty without one.
+
+    That is OpenAI's `error.message`, or the beginning of the text.
+    """
     beginning = content[:ERROR_BYTES]
     try:
         answer = msgspec.json.decode(beginning)
     except UNDECODABLE:
-        return beginning.decode("utf-8", "replace")
+        return beginning.decode("utf-8", "replace"), ""
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = error.get("message", error) if isinstance(error, dict) else error
-    return message if isinstance(message, str) else msgspec.json.encode(message).decode()
+    text = message if isinstance(message, str) else msgspec.json.encode(message).decode()
+    if not isinstance(error, dict):
+        return text, ""
+    member = error.get("param")
+    if isinstance(member, str) and member not in text:
+        text = f"{text} ({member})"
+    return text, next((code for code in NO_MONEY if code in (error.get("code"), error.get("type"))), "")
 
 
 def _retry_after(headers: Message) -> float:

@@ -18,8 +18,8 @@ from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.addons.llm.measure import TOKENS
-from referee.addons.llm.questions import answer_schema, match_variables, turn_variables
-from referee.addons.llm.relay import Received, Relay, Trouble
+from referee.addons.llm.questions import match_variables, schema_for_models, turn_variables
+from referee.addons.llm.relay import Received, Relay, Trouble, Unanswered
 from referee.addons.llm.settings import ModelSettings
 from referee.addons.llm.transcripts import FromTranscript, TranscriptRelay
 from referee.addons.llm.use import Exchange, ModelUse
@@ -38,7 +38,9 @@ from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStat
 from referee.harness.seats.start import MakePipes, Start
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
+from referee.protocol.text import printable
 
+MESSAGE_CHARACTERS = 300
 FLUSH_S = 0.1
 """How often notices and the replay are written while the service thinks."""
 
@@ -96,7 +98,7 @@ class ModelBot(Bot):
         self.settings = settings
         self._relay = TranscriptRelay(settings) if isinstance(settings, FromTranscript) else Relay(settings)
         self._answered = False  # the service has given a completion before
-        self._seed = 0
+        self._seed: int | None = None
         self._dice = Dice(0)
         self._played: Game
         self._system: dict[str, str] = {}  # the first message of every conversation
@@ -156,11 +158,14 @@ class ModelBot(Bot):
         if call.method.result is NoneType:
             return None
         prompt = await self._run(
-            QUESTION, turn_variables(self._played, self._context.state, call, self._dice), TEXT, spent
+            QUESTION,
+            turn_variables(self._played, self._context.state, call, self._dice, self.settings.show),
+            TEXT,
+            spent,
         )
         conversation, new = [self._system], [{"role": "user", "content": prompt}]
         self._conversation = conversation
-        schema = answer_schema(call.method.result)
+        schema = schema_for_models(call.method)
         for rethinks in range(self.settings.rethinks, -1, -1):
             conversation += new
             received, use = await self._serve(conversation, schema, spent)
@@ -200,8 +205,9 @@ class ModelBot(Bot):
         spent.cpu_s += cost.cpu_s
         spent.waited_s += cost.waited_s
         spent.slowed |= cost.slowed
-        if type(reply.value) is ErrorObject:
-            raise _Failed(Fault(FaultKind.ERROR, f"the prompt cannot be made: {reply.value.message}"))
+        if type(reply.value) is ErrorObject:  # an error in a template is no fault of the model
+            wrong = printable(reply.value.message, MESSAGE_CHARACTERS)
+            raise RunError(f"{self.settings.model} cannot be asked: a template of its prompts is wrong: {wrong}")
         if isinstance(reply.value, Fault):
             raise _Failed(reply.value)
         return reply.value
@@ -209,22 +215,25 @@ class ModelBot(Bot):
     # The service.
 
     async def _serve(self, conversation: list[dict[str, str]], schema: Any, spent: _Spent) -> tuple[Received, ModelUse]:
-        """Gets a completion. Raises _Failed, and RunError if the service was never of any use."""
+        """Gets a completion. Raises _Failed if the model gives none, and RunError if the service fails."""
         settings, charged, now = self.settings, self.limits.model_clock, self.transport.now
         left = None if settings.budget is None else settings.budget - self._tokens(spent)
         if left is not None and left <= 0:
             raise _Failed(self._over_budget(spent))
         most = min([each for each in (left, settings.max_tokens) if each is not None], default=None)
-        started, outcome = now(), None
-        with trio.move_on_after(spent.left_s if charged else inf):
-            outcome = await self._completed(partial(self._relay.complete, conversation, schema, self._seed, most))
+        limit_s = min(settings.timeout_s, spent.left_s if charged else inf)
+        started, is_over = now(), limit_s < settings.timeout_s
+        outcome = await self._completed(partial(self._relay.complete, conversation, schema, self._seed, most, limit_s))
         took_s = now() - started
-        if charged:
-            spent.wall_s += took_s
-            self.totals.wall_s += took_s
-        if not isinstance(outcome, Received):
+        if isinstance(outcome, Trouble):
+            raise self._run_error(outcome)
+        if charged:  # without the waits, which are the service's
+            model_s = limit_s if isinstance(outcome, Unanswered) else outcome.took_s
+            spent.wall_s += model_s
+            self.totals.wall_s += model_s
+        if isinstance(outcome, Unanswered):
             spent.use += ModelUse(service_s=took_s)
-            raise self._failed(outcome, spent)
+            raise _Failed(self._late(spent.limit_s) if is_over else outcome.fault)
         self._answered = True
         cost = settings.cost(outcome.prompt_tokens, outcome.completion_tokens, outcome.cached_tokens)
         use = ModelUse(
@@ -237,13 +246,14 @@ class ModelBot(Bot):
             unstructured=int(not outcome.structured),
             reasoning_tokens=outcome.reasoning_tokens,
             cached_tokens=outcome.cached_tokens,
+            left_out=outcome.left_out,
         )
         spent.use += use
         if charged and spent.wall_s > spent.limit_s:
             raise _Failed(self._late(spent.limit_s))
         return outcome, use
 
-    async def _completed(self, complete: Callable[[], Awaitable[Received]]) -> Received | Trouble:
+    async def _completed(self, complete: Callable[[], Awaitable[Received]]) -> Received | Trouble | Unanswered:
         """Awaits a completion. Notices and the replay are written meanwhile."""
 
         async def keep_up() -> None:
@@ -253,22 +263,20 @@ class ModelBot(Bot):
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_up)
-            outcome: Received | Trouble
+            outcome: Received | Trouble | Unanswered
             try:
                 outcome = await complete()
-            except Trouble as trouble:
-                outcome = trouble
+            except (Trouble, Unanswered) as failed:
+                outcome = failed
             nursery.cancel_scope.cancel()
         return outcome
 
-    def _failed(self, trouble: Trouble | None, spent: _Spent) -> Exception:
-        """Returns what a call raises that got no completion: RunError if the service never was of any use."""
-        if trouble is None:
-            return _Failed(self._late(spent.limit_s))
+    def _run_error(self, trouble: Trouble) -> RunError:
+        """Returns the error that ends the run: a service that fails is no fault of the model, and scores nothing."""
         if trouble.unusable and not self._answered:
             advice = "check that the service runs, its address (--url), the key (--key-from) and the model's name"
             return RunError(f"{self.settings.model} cannot play: {trouble}; {advice}")
-        return _Failed(Fault(FaultKind.ERROR, str(trouble)))
+        return RunError(f"{self.settings.model} cannot play on: {trouble}; this game does not count")
 
     def _tokens(self, spent: _Spent) -> int:
         """Returns the tokens of this match so far."""

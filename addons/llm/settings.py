@@ -19,6 +19,10 @@ class ModelSettings(Struct, frozen=True):
     """None = the service's own."""
     seed: int | None = None
     """None = the match's seed for the seat."""
+    show: tuple[str, ...] = ("legal", "history", "board")
+    """What questions have: the legal answers, the moves so far, the position."""
+    sends_seed: bool = True
+    """False = requests have no seed."""
     max_tokens: int | None = None
     """Most tokens of a completion; None = the service's own limit, and never more than the budget has left."""
     price: tuple[float, float] | None = None
@@ -26,14 +30,14 @@ class ModelSettings(Struct, frozen=True):
     cached_price: float | None = None
     """Dollars for a million tokens of prompts that the service had from an earlier one; None = as others."""
     timeout_s: float = 120.0
-    """How long the service may take for a completion, if its time is not charged."""
+    """How long the model may take for a completion."""
     structured: bool | None = None
     """Whether requests have the schema of the answer; None = unless the service refuses it."""
     key_from: str | None = None
     """The environment variable with the key; None = the service wants none."""
 
     body: tuple[tuple[str, str], ...] = ()
-    """More members of each request, with their values as JSON."""
+    """More members of each request, with their values as JSON. `null` leaves one out that requests usually have."""
     prompt: str = ""
     """The content of the user's file for the prompts: a template whose blocks replace others, or a text to add."""
 
@@ -48,7 +52,7 @@ class ModelSettings(Struct, frozen=True):
 
 
 class Model(ModelSettings, frozen=True, kw_only=True):
-    """A model in the header of a replay. `seed` is the one that was sent."""
+    """A model in the header of a replay. `seed` is the one that was sent; None = none."""
 
     template: str
     """SHA-256 of the template of its prompts."""

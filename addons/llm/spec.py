@@ -33,6 +33,10 @@ RUNNER, PROMPTS = FOLDER / "run.py", FOLDER / "prompt.md.jinja"
 """The program that makes prompts and reads completions, which replays name; the template of the prompts."""
 OURS = ("model", "messages", "seed", "stream", "temperature", "max_tokens", "max_completion_tokens", "response_format")
 """What requests have besides `--body`."""
+NEEDED = ("model", "messages")
+"""Of these, what `--body NAME=null` cannot leave out."""
+SHOWN = ("legal", "history", "board")
+"""The parts of questions that `--show` names."""
 PROMPT_BYTES = 1 << 20
 """The largest file of `--prompt`."""
 BODY_CHARACTERS = 10_000
@@ -93,8 +97,10 @@ def record_of(settings: ModelSettings, game: Game, seed: int) -> Model:
     )
 
 
-def seed_of(settings: ModelSettings, seed: int) -> int:
-    """Returns the seed that is sent to the service."""
+def seed_of(settings: ModelSettings, seed: int) -> int | None:
+    """Returns the seed that is sent to the service, if any."""
+    if not settings.sends_seed:
+        return None
     return seed % SEEDS if settings.seed is None else settings.seed
 
 
@@ -178,9 +184,10 @@ def _prices(text: str) -> Settings:
 
 
 def _member(text: str) -> Settings:
-    """Parses `NAME=VALUE`. A value that is no JSON is a text."""
+    """Parses `NAME=VALUE`. A value that is no JSON is a text, and `null` leaves the member out."""
     name, equals, value = text.partition("=")
-    free = re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII) and name not in OURS
+    taken = NEEDED if value == "null" else OURS
+    free = re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII) and name not in taken
     if not equals or not free or len(value) > BODY_CHARACTERS:
         raise ValueError
     try:
@@ -193,6 +200,17 @@ def _effort(text: str) -> Settings:
     if not re.fullmatch(r"[a-z]{1,20}", text):
         raise ValueError
     return {"body": {"reasoning_effort": f'"{text}"'}}
+
+
+def _seed(text: str) -> Settings:
+    return {"sends_seed": False} if text == "none" else {"seed": _whole(text), "sends_seed": True}
+
+
+def _shown(text: str) -> Settings:
+    parts = {"all": SHOWN, "none": ()}.get(text, tuple(text.split(",")))
+    if not {*parts} <= {*SHOWN}:
+        raise ValueError
+    return {"show": tuple(part for part in SHOWN if part in parts)}
 
 
 def _switch(text: str) -> bool:
@@ -267,10 +285,12 @@ OPTIONS: dict[str, Option] = {
         _setting("temperature", _number, 0, 10),
         "a number from 0 to 10",
     ),
-    "--seed": Option("N", "The seed. Default: from the match.", _setting("seed", _whole), "a whole number from 0 on"),
+    "--seed": Option(
+        "N", "The seed, or none. Default: from the match.", _seed, "a whole number from 0 on, or none to send no seed"
+    ),
     "--timeout": Option(
         "SECONDS",
-        "How long a completion may take. Default: 120.",
+        "How long a completion may take; a later one is a time-out of the model. Default: 120.",
         _setting("timeout_s", _number, 0.01, 86400),
         "a number of seconds from 0.01 to 86400",
     ),
@@ -282,16 +302,22 @@ OPTIONS: dict[str, Option] = {
     ),
     "--body": Option(
         "NAME=VALUE",
-        "Another member of every request, such as top_p=0.9. May be repeated. The replay has it, so put no secret "
-        "there.",
+        "Another member of every request, such as top_p=0.9. NAME=null leaves one out that requests usually have. May "
+        "be repeated. The replay has it, so put no secret there.",
         _member,
-        f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}",
+        f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}, or NAME=null to leave one out",
     ),
     "--prompt": Option(
         "FILE",
         "A text to add to the first message, or a template for all prompts.",
         _setting("prompt", _prompt),
         "a file with a text to add to the first message, or with a template",
+    ),
+    "--show": Option(
+        "PARTS",
+        f"What questions have: all, none, or some of {', '.join(SHOWN)} with commas. Default: all.",
+        _shown,
+        f"all, none, or some of {', '.join(SHOWN)} with commas between them",
     ),
     "--structured": Option(
         "on|off",

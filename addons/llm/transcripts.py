@@ -13,10 +13,10 @@ import msgspec
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.kind import MODEL
-from referee.addons.llm.relay import Received, Trouble
+from referee.addons.llm.relay import Received, Unanswered
 from referee.addons.llm.settings import ModelSettings
 from referee.addons.llm.use import Exchange, ModelUse
-from referee.games.contract import FaultKind, Player
+from referee.games.contract import Fault, FaultKind, Player
 from referee.harness.common.errors import UsageError
 from referee.harness.common.measures import measured
 from referee.harness.common.paths import HOME
@@ -35,8 +35,8 @@ class FromTranscript(ModelSettings, frozen=True, kw_only=True):
 
     kept: tuple[tuple[Kept, ...], ...]
     """The prompts and completions of each call for which the service was asked."""
-    troubles: tuple[str, ...]
-    """By such call: what the service failed with after them; empty = it did not."""
+    failed: tuple[Fault | None, ...]
+    """By such call: the fault that came instead of a further completion."""
     own_prompts: bool
     """The user changed the prompts, so that ours are others."""
 
@@ -45,24 +45,31 @@ class TranscriptRelay:
     """Gives the completions of a transcript, in order. It replaces `Relay`."""
 
     def __init__(self, settings: FromTranscript) -> None:
-        self._calls = iter(zip(settings.kept, settings.troubles, strict=True))
+        self._calls = iter(zip(settings.kept, settings.failed, strict=True))
         self._left: Iterator[Kept] = iter(())
-        self._trouble = ""
+        self._fault: Fault | None = None
         self._questions = 0
         self.note = OWN_PROMPTS if settings.own_prompts else ""
         """How the prompts differ from those of the match; empty if they do not."""
 
     async def complete(
-        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+        self,
+        messages: Sequence[Mapping[str, str]],
+        schema: Any,
+        seed: int | None,
+        max_tokens: int | None,
+        limit_s: float,
     ) -> Received:
-        """Returns the next completion of the call. Trouble if the match had no further one."""
+        """Returns the next completion of the call. Unanswered if the match had no further one."""
         if len(messages) == 2:  # a conversation begins
-            kept, self._trouble = next(self._calls, ((), ""))
+            kept, self._fault = next(self._calls, ((), None))
             self._left = iter(kept)
             self._questions += 1
         found = next(self._left, None)
         if found is None:
-            raise Trouble(self._trouble or "the transcript of the match has no further completion")
+            raise Unanswered(
+                self._fault or Fault(FaultKind.ERROR, "the transcript of the match has no further completion")
+            )
         completion, use, recorded = found
         self.note = self.note or self._difference(recorded, messages)
         return Received(
@@ -73,6 +80,7 @@ class TranscriptRelay:
             not use.unstructured,
             use.reasoning_tokens,
             use.cached_tokens,
+            use.left_out,
         )
 
     def _difference(self, recorded: Sequence[str], messages: Sequence[Mapping[str, str]]) -> str:
@@ -94,17 +102,17 @@ def _kept(exchange: Exchange) -> Kept:
 def model_of(replay: Replay, player: Player) -> Entrant:
     """Returns the model of a replay as its transcript has it. UsageError if no transcript was kept."""
     model = measured(replay.header, "models").get(player)
-    kept, troubles = list[tuple[Kept, ...]](), list[str]()
+    kept, failed = list[tuple[Kept, ...]](), list[Fault | None]()
     for line in replay.lines[1:]:
         try:
             turn = msgspec.json.decode(line, type=Turn)
         except (msgspec.MsgspecError, RecursionError):
             continue  # no turn: what reads the replay says whether it is wrong
         exchanges, fault = measured(turn, "transcript").get(player, ()), turn.faults.get(player)
-        failed = fault.detail if fault is not None and fault.kind is FaultKind.ERROR else ""
-        if exchanges or failed:
+        unanswered = fault is not None and fault.kind in (FaultKind.ERROR, FaultKind.TIMEOUT)
+        if exchanges or unanswered:
             kept.append(tuple(map(_kept, exchanges)))
-            troubles.append(failed)
+            failed.append(Fault(fault.kind, fault.detail) if fault is not None and unanswered else None)
     name = replay.header.setup.names[player]
     if model is None or not any(kept):
         raise UsageError(
@@ -118,8 +126,9 @@ def model_of(replay: Replay, player: Player) -> Entrant:
         budget=model.budget,
         max_tokens=model.max_tokens,
         seed=model.seed,
+        show=model.show,
         kept=tuple(kept),
-        troubles=tuple(troubles),
+        failed=tuple(failed),
         own_prompts=bool(model.prompt),
     )
     return Entrant(name, llm_spec.command(model.model), HOME, MODEL.name, settings)

@@ -16,7 +16,7 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
     illegal: int = 0
     """Completions without a legal answer."""
     service_s: float = 0.0
-    """How long the service took, waits that it asked for included."""
+    """How long the service took, with attempts that failed and waits."""
     estimated: int = 0
     """Completions whose tokens the service did not count: a token for 4 bytes."""
     unstructured: int = 0
@@ -25,6 +25,8 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
     """Those of `completion_tokens` that went into reasoning, as far as the service says."""
     cached_tokens: int = 0
     """Those of `prompt_tokens` that the service had from an earlier prompt, as far as it says."""
+    left_out: tuple[str, ...] = ()
+    """Members that requests did not have because the service refuses them, besides the schema of the answer."""
 
     @property
     def tokens(self) -> int:
@@ -38,8 +40,12 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
 
     def __add__(self, other: "ModelUse") -> "ModelUse":
         costs = [each.cost for each in (self, other) if each.cost is not None]
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__ if name != "cost"}
-        return ModelUse(**sums, cost=sum(costs) if costs else None)
+        apart: dict[str, Any] = {
+            "cost": sum(costs) if costs else None,
+            "left_out": tuple(dict.fromkeys((*self.left_out, *other.left_out))),
+        }
+        summed = [name for name in self.__struct_fields__ if name not in apart]
+        return ModelUse(**{name: getattr(self, name) + getattr(other, name) for name in summed}, **apart)
 
 
 class Exchange(Struct, frozen=True, omit_defaults=True):

@@ -107,6 +107,8 @@ class ClientMatch:
         self.seat = ClientSeat()
         self.examples = Dice(0)
         """For answers that are shown as examples."""
+        self.explained: set[str] = set()
+        """The functions for which the client has the schema of an answer."""
         self.ended = trio.Event()
         self.verdict: Verdict | None = None
         self.failure: str | None = None

@@ -167,14 +167,17 @@ class RulesText(Struct, frozen=True):
     sections: Annotated[list[str], Meta(description="the numbers and titles of all sections")]
 
 
-class Asked(Struct, frozen=True):
+class Asked(Struct, frozen=True, omit_defaults=True):
     """What you are asked."""
 
     function: str
     description: str
     rules: Annotated[str | None, Meta(description="the section that says which answers are legal")]
     params: Any
-    answer_schema: Annotated[Any, Meta(description="the JSON Schema of an answer")]
+    answer_schema: Annotated[
+        Any,
+        Meta(description="the JSON Schema of an answer; only when a function is asked first, and in the tool position"),
+    ] = None
 
 
 class Happened(Struct, frozen=True):

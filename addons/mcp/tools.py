@@ -165,6 +165,7 @@ async def _list_matches(matches: MatchTable, asked: ListMatches) -> Matches:
 
 async def _look_at(matches: MatchTable, asked: LookAt) -> Position:
     match = matches.find(asked.match)
+    match.explained.clear()
     position = _position(match)
     view = msgspec.to_builtins(match.seat.state.view(match.player), str_keys=True) if asked.view else None
     return msgspec.structs.replace(position, view=view)
@@ -175,7 +176,9 @@ def _position(match: ClientMatch) -> Position:
     call, presentation = seat.asked, match.game.presentation
     asked = None
     if call is not None:
-        schema = msgspec.json.schema(call.method.result)
+        is_new = call.method.name not in match.explained
+        match.explained.add(call.method.name)
+        schema = msgspec.json.schema(call.method.result) if is_new else None
         params = msgspec.to_builtins(call.params, str_keys=True)
         asked = Asked(call.method.name, call.method.doc, call.method.rules or None, params, schema)
     events = []

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pyspiel
 from msgspec import UNSET, Meta, defstruct
 
+from referee.addons.openspiel import syzygy
 from referee.addons.openspiel.adjudication import REASON, Draw, Most, Resign
 from referee.addons.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION, TENSOR_OPTION
 from referee.addons.openspiel.state import (
@@ -18,6 +20,7 @@ from referee.addons.openspiel.state import (
     Spiel,
     kept_stderr,
     loaded,
+    moves_in_words,
     pays_a_point,
     stakes_of,
 )
@@ -37,6 +40,8 @@ SIMULATIONS = 100
 """Those of `@mcts` for a move, without a number."""
 TENSORS = ("observation", "information_state")
 """What OpenSpiel has tensors of."""
+PROMPT, RULES_PAGES = "prompt.md.jinja", Path(__file__).parent / "rules"
+"""The template for language models, and our pages with the rules of the games that people play."""
 RECORDS = {"chess": "pgn", "go": "sgf"}
 """The games with files of their own, and the modules that read and write these."""
 Fen = Annotated[str, Meta(max_length=LONGEST_FEN, description="the first position, as FEN; empty = the usual one")]
@@ -84,6 +89,8 @@ def environment_of(name: str) -> Game:
         seat_view=Position,
         rebuild=OneGame.rebuilt,
         doc=f"{kind.long_name}, a game of OpenSpiel. Rules: openspiel.md, and OpenSpiel's own documentation.",
+        rules_page=f"rules/{name}.md" if (RULES_PAGES / f"{name}.md").is_file() else "",
+        prompt=PROMPT,
         vary={"opening": 4},
         encoding=f"{__package__}.arrays",
         files=f"{__package__}.files.{RECORDS[name]}" if name in RECORDS else "",
@@ -91,6 +98,7 @@ def environment_of(name: str) -> Game:
         stakes=lambda options, seats: _stakes(name, options, seats),
         presentation=Presentation(
             answer=_in_words,
+            history=moves_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
             endings={
                 "WIN": "{winner} has won",
@@ -183,6 +191,7 @@ def _added(kind: Any) -> Iterator[tuple[str, Any, Any]]:
         return
     if kind.short_name == CHESS:
         yield FEN_OPTION, Fen, ""
+        yield syzygy.OPTION, syzygy.Pieces, 0
     yield MOVES_OPTION, Moves, ()
     yield from zip(ADJUDICATION, (Draw, Resign, Most), ("", "", 0), strict=True)
 

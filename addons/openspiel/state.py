@@ -15,7 +15,7 @@ import msgspec
 import pyspiel
 from msgspec import UNSET
 
-from referee.addons.openspiel import trial
+from referee.addons.openspiel import syzygy, trial
 from referee.addons.openspiel.adjudication import Adjudication
 from referee.addons.openspiel.start import FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, first_state
 from referee.addons.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position, TensorPosition
@@ -30,7 +30,7 @@ SEEDS = (1 << 31) - 1
 KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
 """OpenSpiel's types of its games, with their default parameters, by name."""
 ADJUDICATION = ("draw", "resign", "maxmoves")
-ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, *ADJUDICATION})
+ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, syzygy.OPTION, *ADJUDICATION})
 """The fields of a match's options that are no parameters of OpenSpiel."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
@@ -50,6 +50,9 @@ class Spiel(State):
         self.warnings = self.WARNINGS
         self._game, state = loaded(self.NAME, setup)
         self._adjudication = _adjudication(setup.options)
+        self._syzygy: int = getattr(setup.options, syzygy.OPTION, 0)
+        if self._syzygy:
+            syzygy.opened(self._syzygy)  # a table that is missing is said before the match
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
@@ -173,6 +176,9 @@ class Spiel(State):
             ((player, answer),) = answers.items()
             if (result := self._adjudication.moved(player, answer)) is not None:
                 events += self.finish(result)
+        if self._syzygy and self.result is None:
+            result = syzygy.opened(self._syzygy).result(self._state.board().to_fen())
+            events += [] if result is None else self.finish(result)
         return events
 
     def _step(self, answers: Mapping[Player, Any]) -> list[Event]:
@@ -295,6 +301,22 @@ class Spiel(State):
         setup = self.setup  # the type of the options is made when the game is registered
         options = msgspec.to_builtins(setup.options)
         return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
+
+
+def moves_in_words(position: Spiel, player: Player) -> list[str]:
+    """Returns all moves so far, with luck; none in a game that hides something."""
+    if not position._perfect:
+        return []
+    fen, game = getattr(position.setup.options, FEN_OPTION, ""), position._game
+    state, words, rest = first_state(game, fen), list[str](), list(position._history)
+    while rest:
+        movers = range(game.num_players()) if state.is_simultaneous_node() else [state.current_player()]
+        chosen = {mover: rest.pop(0) for mover in movers}
+        for mover, action in chosen.items():
+            name = "luck" if mover == CHANCE else f"seat {mover}"
+            words.append(f"{name}: {state.action_to_string(mover, action)}")
+        _apply(state, chosen)
+    return words
 
 
 def pays_a_point(game: Any) -> bool:

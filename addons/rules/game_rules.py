@@ -33,8 +33,8 @@ RULES: Mapping[str, Rule] = {
     ),
     "game-faults-ruled": Rule(
         "Faults of every kind have a ruling, in and out of turn",
-        "return one ruling for each member of `faults`, and await no seat that is out",
-        "SPEC.md 24, 27",
+        "return one ruling for each member of `faults`, await no seat that is out, and rank it behind all others",
+        "SPEC.md 24, 25, 27",
     ),
     "game-views-fit": Rule(
         "Every seat can look at every position", "return views that fit view and seat_view of game.toml", "SPEC.md 27"

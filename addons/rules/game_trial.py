@@ -19,7 +19,7 @@ from referee.addons.rules.games import is_program, program
 from referee.addons.rules.messages import MEMORY_BYTES, Turn
 from referee.addons.rules.program import Position, RefusedOptions
 from referee.addons.rules.state import ProgramState
-from referee.games.contract import Fault, FaultKind, Player, Setup
+from referee.games.contract import Call, Fault, FaultKind, Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.check.findings import (
@@ -43,6 +43,8 @@ KEPT = 200
 ANSWERS = 50
 """Most legal answers of a position that are tried, and most others."""
 POSITIONS = 40
+PLAYED_ON = 10
+"""Matches that are played to their end after a seat was lost."""
 MEMORY_GAMES, MEMORY_S = 1000, 6.0
 """The games after which memory is compared, and the most time that they get."""
 GROWTH_BYTES = 8 << 20
@@ -260,7 +262,7 @@ def others_refused(trial: GameTrial) -> str:
 
 def faults_ruled(trial: GameTrial) -> str:
     """Gives every kind of fault to every seat, in and out of turn, and stops matches."""
-    tried = 0
+    tried = played_on = 0
     for state in islice(trial.positions(), 0, None, 4):
         for kind in FaultKind:
             fault = Fault(kind, f"a {kind} of the check", "junk" if kind is FaultKind.ILLEGAL else None)
@@ -269,10 +271,29 @@ def faults_ruled(trial: GameTrial) -> str:
                 state.copy().apply(answers)
                 tried += 1
         for player in range(trial.seats):
-            state.copy().forfeit({player: Fault(FaultKind.CRASH, "a crash of the check")})
+            twin = state.copy()
+            twin.forfeit({player: Fault(FaultKind.CRASH, "a crash of the check")})
+            played_on += 1
+            most = LONGEST if played_on <= PLAYED_ON else 1
+            for last in islice(trial.play(twin, Dice(derive_seed(trial.seed, "forfeit", player))), most):
+                _check_ranks(last)
         state.copy().forfeit({player: Fault(FaultKind.CRASH, "a crash of the check") for player in range(trial.seats)})
         state.copy().stop("stopped by the check")
     return f"{tried} faults"
+
+
+def _check_ranks(state: ProgramState) -> None:
+    """Raises Failed if a seat that is out does not rank behind all others."""
+    if state.result is None or len(state.out) == len(state.result.ranks):
+        return
+    ranks = state.result.ranks
+    worst = max(rank for seat, rank in enumerate(ranks) if seat not in state.out)
+    for seat in sorted(state.out):
+        if ranks[seat] <= worst:
+            raise Failed(
+                f"seat {seat} is out, and has rank {ranks[seat]} in {list(ranks)}: a seat that is out ranks behind all "
+                "others, also behind those that lost before it"
+            )
 
 
 def views_fit(trial: GameTrial) -> str:
@@ -290,7 +311,7 @@ def views_fit(trial: GameTrial) -> str:
 
 
 def views_hide(trial: GameTrial) -> str:
-    """Draws again what is hidden: no awaited seat may see a difference."""
+    """Draws again what is hidden from each awaited seat, which may not see a difference."""
     if "view" not in trial.program.requests:
         if "deal" in trial.program.requests:
             raise Failed(
@@ -299,18 +320,34 @@ def views_hide(trial: GameTrial) -> str:
             )
         raise Skipped("every seat sees the whole position: the program does not answer view")
     if "deal" not in trial.program.requests:
-        raise Skipped("the program does not answer deal, which draws again what is hidden")
-    seen = 0
+        raise Skipped("not covered: the program does not answer deal, which draws again what is hidden")
+    seen = {"one seat": 0, "several seats at once": 0}
+    changed = dict.fromkeys(seen, 0)
     for state in trial.positions():
-        for number in range(3):
-            twin = state.copy(derive_seed(trial.seed, "deal", number))
-            for player in state.awaited:
-                if msgspec.to_builtins(twin.view(player)) != msgspec.to_builtins(state.view(player)):
-                    raise Failed(f"seat {player} sees a difference when what is hidden from it is drawn again")
-                if twin.calls() != state.calls():
-                    raise Failed(f"seat {player} is asked something else when what is hidden from it is drawn again")
-                seen += 1
-    return f"{seen} views"
+        asked = "one seat" if len(state.awaited) == 1 else "several seats at once"
+        for player in state.awaited:
+            for number in range(3):
+                twin = state.dealt_for(player, derive_seed(trial.seed, "deal", number))
+                _check_hidden(state, twin, player)
+                seen[asked] += 1
+                changed[asked] += twin.position.canonical != state.position.canonical
+    without = [f"positions that ask {asked}" for asked, times in changed.items() if seen[asked] and not times]
+    uncovered = f"not covered: {' and '.join(without)}, in which deal has drawn nothing else"
+    if not any(changed.values()):
+        raise Skipped(uncovered if without else "not covered: no seat is asked anything")
+    return f"{sum(seen.values())} views" + (f"; {uncovered}" if without else "")
+
+
+def _check_hidden(state: ProgramState, twin: ProgramState, player: Player) -> None:
+    """Raises Failed if a seat can tell a position from one in which what is hidden from it was drawn again."""
+    if msgspec.to_builtins(twin.view(player)) != msgspec.to_builtins(state.view(player)):
+        raise Failed(f"seat {player} sees a difference when what is hidden from it is drawn again")
+    if _call_of(twin, player) != _call_of(state, player):
+        raise Failed(f"seat {player} is asked something else when what is hidden from it is drawn again")
+
+
+def _call_of(state: ProgramState, player: Player) -> Call | None:
+    return next((call for call in state.calls() if call.player == player), None)
 
 
 def memory_flat(trial: GameTrial) -> str:

@@ -172,9 +172,18 @@ class ProgramPosition(State):
         twin._views = dict(self._views)
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         if seed is not None and "deal" in self.RULES.requests:
-            turn = self.RULES.turn("deal", self._position, luck=twin._luck())
-            twin._take(turn, {}, "deal")
+            twin._deal()
         return twin
+
+    def dealt_for(self, player: Player, seed: int) -> Self:
+        """Returns a copy in which all is drawn again that is hidden from an awaited seat."""
+        twin = self.copy()
+        twin.dice = Dice(seed)
+        twin._deal(**({"seat": player} if len(self.awaited) > 1 else {}))
+        return twin
+
+    def _deal(self, **params: Player) -> None:
+        self._take(self.RULES.turn("deal", self._position, luck=self._luck(), **params), {}, "deal")
 
     def standings(self) -> tuple[float, ...]:
         """Returns how well each seat stands, as the rules count it."""

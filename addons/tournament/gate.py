@@ -132,6 +132,16 @@ class FaultGroup(Struct, frozen=True):
     """How many of them machine load may have caused."""
 
 
+class Split(Struct, frozen=True):
+    """The strength of a part of the new bot: with the other part of the old bot, it meets the whole old bot."""
+
+    part: str
+    """`set-up` or `play`."""
+    games: int
+    strength: Strength | None
+    faults: int
+
+
 class Report(Struct, kw_only=True):
     """The result of a gate so far. In JSON, infinite and unknown ends of intervals are null."""
 
@@ -181,6 +191,8 @@ class Report(Struct, kw_only=True):
     duration_s: float = 0.0
     ledger: str = ""
     """The folder with all games."""
+    split: tuple[Split, ...] = ()
+    """What each part of the new bot is worth, if that was asked for."""
 
 
 class Gate:

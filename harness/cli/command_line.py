@@ -86,7 +86,7 @@ app.default(match)
 app.command(match, name="play")
 
 
-@app.command(name="help")
+@app.command(name="help", show=False)
 def explain(*command: str, all: bool = False) -> int:
     """Explains a command, like its --help.
 

@@ -129,8 +129,9 @@ class LimitOptions:
     call_time: str | None = None
     """TIME: the limit of a call: 1s, 250ms, none. Default: the game's own."""
     clock: str | None = None
-    """BANK: a time bank for each bot and an increment for each answer in time, in seconds: 60+2, none. A bank replaces
-    the game's limit of a call. Default: the game's own."""
+    """BANK: a time bank for each bot and an increment for each answer in time, in seconds: 60+2, none. 40/60 gives 60 s
+    for every 40 answers, and 40/60:30 then 30 s for the rest. A bank replaces the game's limit of a call. Default: the
+    game's own."""
     memory: str = "256MiB"
     """SIZE: the memory limit of a bot and its child processes: 256MiB, none."""
     cpu: str = "none"
@@ -159,9 +160,9 @@ class LimitOptions:
 
     def time(self, default: TimeControl) -> TimeControl:
         """Returns a time control, changed by these options."""
-        changes: dict[str, float | None] = {}
+        changes: dict[str, Any] = {}
         if self.clock is not None:
-            changes["initial_s"], changes["increment_s"] = bank(self.clock, "--clock")
+            changes |= bank(self.clock, "--clock")
             if changes["initial_s"] is not None:  # a bank replaces the game's own limits of a call
                 changes |= {"per_call_s": None, "opening_call_s": None}
         if self.call_time is not None:

@@ -12,7 +12,7 @@ GROUPS: dict[str, list[str]] = {
     "Compare": [],
     "Contests": [],
     "Serve others": ["serve"],
-    "The machine": ["doctor", "completion", "help"],
+    "The machine": ["doctor", "completion"],
 }
 """The commands of each group: ours, then those of add-ons."""
 

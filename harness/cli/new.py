@@ -60,21 +60,10 @@ def new_bot(
     lang = kit_of(lang)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
     has_workflow = new.write(played, lang, folder, referee, other)
+    if not has_workflow:
+        why = "other machines cannot install this referee, because its source is unknown; --referee names one"
+        out.print(f"(There is no workflow for GitHub: {why}.)", style="dim")
     toolchain = packages.toolchain(lang, other.toolchain(lang) if other else None)
     missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
-    if not has_workflow and _on_github(folder.resolve()):
-        why = "other machines cannot install this referee, because its source is unknown; --referee names one"
-        out.print(f"(There is no workflow for GitHub: {why}.)", style="dim")
     return PLAYED
-
-
-def _on_github(folder: Path) -> bool:
-    """Whether a folder lies in a repository of GitHub, where a workflow would run."""
-    top = next((each for each in folder.parents if (each / ".git").exists()), None)
-    if top is None:
-        return False
-    try:
-        return (top / ".github").is_dir() or "github.com" in (top / ".git" / "config").read_text("utf-8", "replace")
-    except OSError:
-        return False

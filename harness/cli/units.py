@@ -1,6 +1,9 @@
 """Parses times and sizes as people write them."""
 
 import re
+from typing import Any
+
+from msgspec import UNSET
 
 from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import MOST_BYTES, MOST_PROCESSES, MOST_S
@@ -37,14 +40,32 @@ def size(text: str, option: str) -> int | None:
     return int(float(found[1]) * unit)
 
 
-def bank(text: str, option: str) -> tuple[float | None, float]:
-    """Parses a time bank and its increment in seconds, `60+2` or `300`; `none` is a bank without end."""
+_NUMBER = r"\d{1,12}(?:\.\d*)?"
+_BANK = re.compile(
+    rf"(?:(?P<answers>\d{{1,6}})/)?(?P<initial_s>{_NUMBER})(?::(?P<final_s>{_NUMBER}))?(?:\+(?P<increment_s>{_NUMBER}))?",
+    re.ASCII,
+)
+
+
+def bank(text: str, option: str) -> dict[str, Any]:
+    """Parses a time bank in seconds, as members of `TimeControl`: `300`, `60+2`, `40/60` for 40 answers.
+
+    `40/60:30` has 30 s for all answers after these. `none` is a bank without end.
+    """
+    periods: dict[str, Any] = {"answers": UNSET, "final_s": UNSET}
     if text in _NONE:
-        return None, 0.0
-    found = re.fullmatch(r"(\d+(?:\.\d*)?)(?:\+(\d+(?:\.\d*)?))?", text)
-    if found is None or not 0 < float(found[1]) <= MOST_S or float(found[2] or 0) > MOST_S:
-        raise UsageError(f"{option} {text}: expected seconds and an increment, such as 60+2 or 300, or none")
-    return float(found[1]), float(found[2] or 0)
+        return {"initial_s": None, "increment_s": 0.0, **periods}
+    found = _BANK.fullmatch(text)
+    given = {} if found is None else {name: float(each) for name, each in found.groupdict().items() if each is not None}
+    above = [given.get(name, 1) > 0 for name in ("answers", "initial_s", "final_s")]
+    if not given or not all(above) or max(given.values()) > MOST_S or ("final_s" in given and "answers" not in given):
+        raise UsageError(
+            f"{option} {text}: expected seconds and an increment, such as 60+2 or 300, answers for them, such as 40/60 "
+            "or 40/60:30, or none"
+        )
+    if "answers" in given:
+        periods["answers"] = int(given.pop("answers"))
+    return {"increment_s": 0.0, **periods, **given}
 
 
 def count(text: str, option: str) -> int | None:

@@ -31,14 +31,16 @@ class Section(Struct, frozen=True):
 
 def rules_page(game: str) -> Path:
     """Returns where the page of a game is, or would be if there were one."""
-    brought = registry.game(game).rules_page if game in registry.names() else ""
+    is_known = game in registry.names() or game.partition(":")[0] in registry.families()
+    brought = registry.game(game).rules_page if is_known else ""
     return game_file(registry.game(game), brought) if brought else RULES / f"{game.partition(':')[0]}.md"
 
 
 def page_text(game: str) -> str:
-    """Returns the page as people read it; empty if there is none."""
-    page = rules_page(game)
-    lines = page.read_text("utf-8").splitlines(keepends=True) if page.is_file() else []
+    """Returns the page as people read it, and behind it that of the game's family; empty if there is none."""
+    pages = dict.fromkeys((rules_page(game), RULES / f"{game.partition(':')[0]}.md"))
+    texts = [page.read_text("utf-8") for page in pages if page.is_file()]
+    lines = "\n".join(texts).splitlines(keepends=True)
     return "".join(line for line in lines if line.strip() not in (_SKIP, _READ_ON))
 
 

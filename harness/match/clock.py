@@ -2,6 +2,8 @@
 
 import math
 
+from msgspec import UNSET
+
 from referee.games.game import TimeControl
 from referee.protocol import messages
 
@@ -12,7 +14,7 @@ _NANOSECOND_MS = 1e-6
 class Clock:
     """The time of one seat: a bank, an increment and a limit for each call, all in seconds."""
 
-    __slots__ = ("_opening_s", "_usual_s", "control", "last_s", "remaining_s")
+    __slots__ = ("_opening_s", "_usual_s", "answers_left", "control", "last_s", "remaining_s")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -20,6 +22,8 @@ class Clock:
         self._opening_s = control.per_call_s if control.opening_call_s is None else control.opening_call_s
         self.remaining_s = control.initial_s
         """Time left in the bank; None = there is no bank."""
+        self.answers_left = control.answers if control.initial_s is not None else UNSET
+        """How many answers until the bank gets more; unset = it will not."""
         self.last_s: float | None = None
         """Charge of the previous call; None before the first."""
 
@@ -43,6 +47,7 @@ class Clock:
             call_ms,
             None if remaining_s is None else int(remaining_s * 1000 + _NANOSECOND_MS),
             None if last_s is None else int(last_s * 1000 + _NANOSECOND_MS),
+            self.answers_left,
         )
 
     def charge(self, elapsed_s: float, own_s: float | None = None, in_opening: bool = False) -> bool:
@@ -57,7 +62,18 @@ class Clock:
             self.remaining_s = max(0.0, self.remaining_s - elapsed_s)
             if in_time:
                 self.remaining_s += self.control.increment_s
+            if self.answers_left is not UNSET:
+                self._end_period(self.answers_left - 1)
         return in_time
+
+    def _end_period(self, answers_left: int) -> None:
+        """Adds to the bank if no answer of the period is left."""
+        self.answers_left, control = answers_left, self.control
+        if answers_left or self.remaining_s is None:
+            return
+        repeats = control.final_s is UNSET
+        self.answers_left = control.answers if repeats else UNSET
+        self.remaining_s += (control.initial_s or 0.0) if control.final_s is UNSET else control.final_s
 
 
 def milliseconds(seconds: float | None) -> int | None:

@@ -298,7 +298,10 @@ class Bot(Seat):
         elif not self.greeted and self.transport.unread():
             why = "; it had not read its greeting by then: what it does before its first read takes long"
         elif not self.greeted and self._seems_idle():
-            why = "; it used little CPU time, and its standard output stayed empty: did you flush it?"
+            why = (
+                "; it used little CPU time, and its standard output stayed empty: did you flush it? And does it read "
+                "line by line? A reader that fills a buffer first waits for more"
+            )
         return Fault(late.kind, late.detail + why)
 
     def _seems_idle(self) -> bool:

@@ -113,7 +113,7 @@ def test_a_plan_of_a_stranger_removes_no_file_outside_of_its_folder(there: Path,
 
 
 WHOLE: list[tuple[str, ...]] = [
-    ("replay", "html", "match.jsonl", "to"),
+    ("replay", "html", "match.jsonl", "to", "--force"),
     ("replay", "export", "aiarena21-replay", "match.jsonl", "to"),
     ("tournament", "show", "cup", "--sqlite", "to"),
     ("tournament", "replay", "cup", "KEY", "to"),

@@ -73,11 +73,41 @@ def test_a_bank_replaces_the_games_bank(clock: str, initial_s: float | None, inc
     assert LimitOptions(clock=clock).time(OWN) == TimeControl(initial_s, increment_s, None, 100.0)
 
 
+@pytest.mark.parametrize(
+    ("clock", "periods"),
+    [
+        ("40/60", {"answers": 40}),
+        ("40/60+0.5", {"answers": 40, "increment_s": 0.5}),
+        ("40/60:30+0.5", {"answers": 40, "final_s": 30.0, "increment_s": 0.5}),
+    ],
+)
+def test_a_bank_may_be_for_a_number_of_answers(clock: str, periods: dict[str, float]) -> None:
+    assert LimitOptions(clock=clock).time(OWN) == TimeControl(initial_s=60.0, match_s=100.0, **periods)
+
+
 def test_a_limit_of_a_call_is_added_to_the_games_bank() -> None:
     assert LimitOptions(call_time="250ms").time(OWN) == TimeControl(18.0, 2.0, 0.25, 100.0)
 
 
-@pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5", "9" * 400, "1+" + "9" * 400])
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "",
+        "0",
+        "0+2",
+        "60+",
+        "+2",
+        "60s",
+        "1+2+3",
+        "-5",
+        "9" * 400,
+        "0/60",
+        "40/0",
+        "60:30",
+        "40/60:0",
+        "1+" + "9" * 400,
+    ],
+)
 def test_a_wrong_bank_is_refused_with_an_example(clock: str) -> None:
     with pytest.raises(UsageError, match=r"^--clock .*: expected seconds and an increment, such as 60\+2 or 300"):
         LimitOptions(clock=clock).time(OWN)

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from msgspec import UNSET
 
 from referee.games.contract import Method
 from referee.games.game import TimeControl
@@ -41,6 +42,18 @@ def test_exactly_the_bank_is_in_time_and_a_tick_more_is_not(
     clock = Clock(ARENA)
     assert clock.charge(elapsed_s) is in_time
     assert clock.remaining_s == remaining_s
+
+
+def test_the_bank_gets_more_after_each_period_of_answers() -> None:
+    clock = Clock(TimeControl(initial_s=60.0, increment_s=1.0, answers=3))
+    left = [(clock.charge(10.0), clock.remaining_s, clock.shown(None).answers_left) for _ in range(4)]
+    assert left == [(True, 51.0, 2), (True, 42.0, 1), (True, 93.0, 3), (True, 84.0, 2)]
+
+
+def test_after_the_first_period_the_rest_of_the_match_may_have_a_bank_of_its_own() -> None:
+    clock = Clock(TimeControl(initial_s=60.0, answers=2, final_s=30.0))
+    left = [(clock.charge(10.0), clock.remaining_s, clock.shown(None).answers_left) for _ in range(4)]
+    assert left == [(True, 50.0, 1), (True, 70.0, UNSET), (True, 60.0, UNSET), (True, 50.0, UNSET)]
 
 
 def test_a_late_answer_earns_no_increment() -> None:

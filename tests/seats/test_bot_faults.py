@@ -108,7 +108,10 @@ async def test_a_time_out_reports_what_the_bot_has_written(arena: Arena, body: s
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("call(); time.sleep(9)", "it used little CPU time, and its standard output stayed empty: did you flush it?"),
+        (
+            "call(); time.sleep(9)",
+            "it used little CPU time, and its standard output stayed empty: did you flush it? And does it",
+        ),
         ("time.sleep(9)", "it had not read its greeting by then: what it does before its first read takes long"),
     ],
     ids=["an answer in a buffer", "a slow import"],

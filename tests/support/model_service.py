@@ -42,9 +42,7 @@ class Request:
         self.handler.end_headers()
         self.handler.wfile.write(content)
 
-    def say(
-        self, text: str | None, *, usage: tuple[int, int] | None = (100, 10), finish: str = "stop", **more: Any
-    ) -> None:
+    def say(self, text: Any, *, usage: tuple[int, int] | None = (100, 10), finish: str = "stop", **more: Any) -> None:
         """Answers with a completion."""
         message = {"role": "assistant", "content": text, **more}
         answer: dict[str, Any] = {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
@@ -56,9 +54,10 @@ class Request:
         """Answers with the first legal answer."""
         self.say(json.dumps(self.legal[0]), **how)
 
-    def fail(self, status: int, text: str, **headers: str) -> None:
+    def fail(self, status: int, text: str, code: str | None = None, **headers: str) -> None:
         """Answers with an error, as OpenAI writes it."""
-        self.send(status, json.dumps({"error": {"message": text, "type": "error"}}).encode(), **headers)
+        error = {"message": text, "type": "error", "param": None, "code": code}
+        self.send(status, json.dumps({"error": error}).encode(), **headers)
 
     def reset(self) -> None:
         """Resets the connection."""

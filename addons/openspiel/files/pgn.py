@@ -16,6 +16,7 @@ from referee.addons.openspiel.types import search_of
 from referee.games.contract import Result
 from referee.games.game import TimeControl
 from referee.harness.common.game_files import GameFiles, Move, Record, one_line, tag
+from referee.harness.match.clock import Clock
 
 if TYPE_CHECKING:
     import chess
@@ -55,13 +56,14 @@ def record(match: Record) -> str:
         game.setup(board)
     node: chess.pgn.GameNode = game
     book = len(moves) - (len(match.end.history) - len(match.start.history))
-    clocks = _Clocks(match.time)
+    clocks = [Clock(match.time) for _ in match.names]
     for place, lan in enumerate(moves):
         node = node.add_variation(chess.Move.from_uci(lan))
         if place < book:
             node.comment = "book"
         else:
-            _annotate(node, match.moves[place - book], clocks)
+            move = match.moves[place - book]
+            _annotate(node, move, clocks[move.player])
     game.headers["PlyCount"] = str(len(moves))
     return str(game.accept(chess.pgn.StringExporter(columns=80))) + "\n\n"
 
@@ -116,26 +118,14 @@ def _result(result: Result | None) -> str:
 def _time_control(time: TimeControl) -> str:
     """Returns the time as PGN writes it: `60+1`, `1/10` for ten seconds a move, `-` for none."""
     if time.initial_s is not None:
-        return f"{time.initial_s:g}+{time.increment_s:g}" if time.increment_s else f"{time.initial_s:g}"
+        increment = f"+{time.increment_s:g}" if time.increment_s else ""
+        period = "" if time.answers is UNSET else f"{time.answers}/"
+        last = "" if time.final_s is UNSET else f":{time.final_s:g}{increment}"
+        return f"{period}{time.initial_s:g}{increment}{last}"
     return "-" if time.per_call_s is None else f"1/{time.per_call_s:g}"
 
 
-class _Clocks:
-    """The banks of both seats."""
-
-    def __init__(self, time: TimeControl) -> None:
-        self._increment_s = time.increment_s
-        self._left = None if time.initial_s is None else [time.initial_s, time.initial_s]
-
-    def after(self, move: Move) -> float | None:
-        """Returns the seconds that are left to a seat after its move; None without a bank."""
-        if self._left is None:
-            return None
-        self._left[move.player] = max(0.0, self._left[move.player] - move.wall_s) + self._increment_s
-        return self._left[move.player]
-
-
-def _annotate(node: "chess.pgn.GameNode", move: Move, clocks: _Clocks) -> None:
+def _annotate(node: "chess.pgn.GameNode", move: Move, clock: Clock) -> None:
     """Writes time, evaluation, depth, nodes and clock, as fastchess does and as lichess reads them."""
     import chess
     import chess.engine
@@ -159,8 +149,9 @@ def _annotate(node: "chess.pgn.GameNode", move: Move, clocks: _Clocks) -> None:
     if score is not None:
         side = chess.WHITE if move.player == WHITE else chess.BLACK
         node.set_eval(chess.engine.PovScore(score, side), depth)
-    if (left_s := clocks.after(move)) is not None:
-        node.set_clock(left_s)
+    clock.charge(move.wall_s)
+    if clock.remaining_s is not None:
+        node.set_clock(clock.remaining_s)
 
 
 # Books.

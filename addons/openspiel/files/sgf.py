@@ -11,6 +11,7 @@ from referee.addons.openspiel.files import EXTRA
 from referee.addons.openspiel.start import MOVES_OPTION, first_state
 from referee.games.contract import Result
 from referee.harness.common.game_files import GameFiles, Record, one_line, tag
+from referee.harness.match.clock import Clock
 
 GO = "go"
 BLACK, WHITE = 0, 1
@@ -51,7 +52,7 @@ def record(match: Record) -> str:
         root.set("C", tag(match.result.reason.replace(REASON, "adjudicated")))
     state = first_state(pyspiel.load_game(GO, _parameters(options)))
     book = len(match.start.history)
-    left = [match.time.initial_s or 0.0] * 2
+    clocks = [Clock(match.time) for _ in match.names]
     for place, action in enumerate(match.end.history):
         text = str(state.action_to_string(action)).split()[-1].upper()
         node = game.extend_main_sequence()
@@ -60,9 +61,9 @@ def record(match: Record) -> str:
         if place >= book:
             move = match.moves[place - book]
             node.set("C", f"{move.wall_s:.3f}s")
-            if match.time.initial_s is not None:
-                left[player] = max(0.0, left[player] - move.wall_s) + match.time.increment_s
-                node.set("BL" if player == BLACK else "WL", round(left[player], 3))
+            clocks[player].charge(move.wall_s)
+            if (left_s := clocks[player].remaining_s) is not None:
+                node.set("BL" if player == BLACK else "WL", round(left_s, 3))
         state.apply_action(action)
     return str(game.serialise().decode("utf-8")) + "\n"
 

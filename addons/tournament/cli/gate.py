@@ -3,7 +3,7 @@
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from math import inf
@@ -16,7 +16,8 @@ from rich.text import Text
 
 from referee.addons.tournament import gate as gates
 from referee.addons.tournament import organise
-from referee.addons.tournament.cli.request import from_options, game_to_play
+from referee.addons.tournament.cli import split as splitting
+from referee.addons.tournament.cli.request import continued_by, from_options, game_to_play
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
 from referee.addons.tournament.execution.gate_games import play_gate
@@ -112,6 +113,7 @@ def gate(
     seats: Seats = None,
     seed: Seed = None,
     no_vary: Annotated[bool, MORE] = False,
+    split: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
     book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
@@ -133,6 +135,7 @@ def gate(
         new: The new version, as for a match.
         old: The old version.
         no_vary: Play every game from the usual start, also if the rules have no luck: then many games are repeats.
+        split: Play two more gates: the new bot's set-up with the old bot's play, and the reverse.
         ledger: A folder for the games, which `referee tournament show` reads. Default: a new one in ./tournaments.
         resume: Continue with the games in that folder.
         export: FORMAT FILE: write the games in another format too: pgn or sgf.
@@ -145,6 +148,8 @@ def gate(
     if export is not None:
         exported.check(export[0], rules.name)
     terms = when.terms(seats)
+    if split:
+        splitting.check(rules)
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
@@ -164,6 +169,7 @@ def gate(
                 options=varying | dict(request.options),
                 openings=openings,
             )
+            say_left_out(rules, request.options)
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
             if plan.programs[1] == 0:
@@ -174,7 +180,17 @@ def gate(
             opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
             games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
             contest = contest_of(plan, programs, "all", folder)
-            report = decided(games, workers.opened(contest), terms, rules.title, names, every)
+            again = f"the same command with --ledger {shlex.quote(str(folder))} --resume"
+            report = decided(games, workers.opened(contest), terms, rules.title, names, every, again)
+            if split:
+                parts = splitting.played(
+                    rules,
+                    request,
+                    folder,
+                    lambda games, opening, part: decided(games, opening, terms, rules.title, (part, names[1]), every),
+                    workers.opened,
+                )
+                report = msgspec.structs.replace(report, split=parts)
             settings = [f"{name}={value}" for name, value in varying.items()]
             command = [*setup.command(rules), *(word for each in settings for word in ("--set", each))]
             report = msgspec.structs.replace(
@@ -217,24 +233,32 @@ def _start(plan: Plan, settings: Sequence[str]) -> str:
 
 
 def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
-    """Returns options that make games differ if the rules have no luck, except those that the user has set.
-
-    Says what bots are then not asked for.
-    """
+    """Returns options that make games differ if the rules have no luck, except those that the user has set."""
     chosen = {setting.partition("=")[0] for setting in setup.rules.set}
-    found = {name: value for name, value in game.vary.items() if name not in chosen}
-    if found and game.vary_leaves_out:
-        settings = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in found.items())
-        err.print(
-            f"games begin from varied positions ({settings}): {game.vary_leaves_out}; --no-vary plays the usual start"
-        )
-    return found
+    return {name: value for name, value in game.vary.items() if name not in chosen}
+
+
+def say_left_out(game: Rules, options: Mapping[str, Any]) -> None:
+    """Says what bots are not asked for, because an option takes it away."""
+    usual = game.options()
+    for name, what in game.leaves_out.items():
+        if (value := options.get(name, getattr(usual, name))) != getattr(usual, name):
+            err.print(f"{name}={msgspec.json.encode(value).decode()}: {what}")
 
 
 def decided(
-    games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str], every: int = EVERY
+    games: TournamentGames,
+    opening: Any,
+    terms: Terms,
+    title: str,
+    names: tuple[str, str],
+    every: int = EVERY,
+    again: str = "",
 ) -> Report:
-    """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games."""
+    """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games.
+
+    `again`: the command that continues, for the message of an error.
+    """
     deciding = Gate(terms, games.plan.seats)
     started = time.monotonic()
 
@@ -250,7 +274,8 @@ def decided(
         )
 
     try:
-        run(_play, games, opening, deciding, RunningLine(every, games.book.count))
+        with continued_by(again, games.book):
+            run(_play, games, opening, deciding, RunningLine(every, games.book.count))
     except (RunError, Ended) as error:
         if deciding.so_far.seed_groups:
             raise SoFar(error, so_far(), _shown(so_far())) from error

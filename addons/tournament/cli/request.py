@@ -1,8 +1,8 @@
 """Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,17 +23,19 @@ from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.reader import Book
 from referee.addons.tournament.ties import Tie
 from referee.games.game import Game
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.common import game_files, maps, toml
-from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.errors import RunError, UsageError, first_of, reason
 from referee.harness.common.game_files import Openings
 from referee.harness.common.known_games import typed_game
 from referee.harness.common.paths import read_limited
 from referee.harness.match import rule_options
 from referee.harness.programs.kinds import prefixes, split_name
+from referee.protocol.text import counted
 
 ROUND_ROBIN = "round-robin"
 """The default format."""
@@ -264,3 +266,16 @@ def _spec(bot: _Bot, folder: Path) -> str:
 
 def _map(game: Game, name: str, folder: Path) -> str:
     return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)
+
+
+@contextmanager
+def continued_by(command: str, book: Book) -> Iterator[None]:
+    """Adds the command that continues to a RunError of the block, if games were kept. An empty command adds nothing."""
+    try:
+        yield
+    except Exception as error:
+        failed = first_of(error, RunError)
+        if failed is None or type(failed) is not RunError or not (command and book.count):
+            raise
+        kept = f"{counted(book.count, 'game')} so far {'is' if book.count == 1 else 'are'} kept"
+        raise RunError(f"{failed}\n{kept}; continue with: {command}") from error

@@ -25,6 +25,7 @@ from referee.addons.tournament.arrays import check_numpy
 from referee.addons.tournament.cli.request import (
     ROUND_ROBIN,
     check_used,
+    continued_by,
     from_file,
     from_options,
     game_to_play,
@@ -217,7 +218,8 @@ def run_tournament(
             played.on_note, played.changed = _note, changed
             if events:
                 played.on_lines = _print_lines
-            end = trio.run(_play, played, pool, max_minutes, RunningLine(every, book.count))
+            with continued_by(f"referee tournament run {shlex.quote(str(folder))}", book):
+                end = trio.run(_play, played, pool, max_minutes, RunningLine(every, book.count))
     settle_if_free(folder)  # what came in while the run was ending
     result = all_standings(played.plan, book)
     print_standings(result, output, folder)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.addons.tournament import organise
-from referee.addons.tournament.cli.gate import CODES, TermOptions, decided, varied
+from referee.addons.tournament.cli.gate import CODES, TermOptions, decided, say_left_out, varied
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
@@ -114,6 +114,7 @@ def tune(
     read = book.read(rules, request.options)
     check_seats((first,) * seats, rules.name, every_seat=True)
     options = ({} if no_vary or read else varied(rules, setup)) | dict(request.options)
+    say_left_out(rules, options)
     request = msgspec.structs.replace(request, options=options, openings=read and read[0])
     limits, time, _ = setup.resolved(rules, seats)
 

@@ -138,9 +138,16 @@ class Runner(ABC):
             finally:
                 self._take_waiting(pool)
             nursery.cancel_scope.cancel()
-        if not self._draining or (self._queue.ended and not self._queue.size and not self._jobs):
+        if not self._draining or self._is_finished():
             return End.FINISHED
         return End.INTERRUPTED if stop.is_set() else End.CAPPED
+
+    def _is_finished(self) -> bool:
+        """Whether the run has ended with its last game."""
+        is_idle = not any(self.given())
+        if is_idle:
+            self._queue.fill(self.ahead)  # the schedule may not have known yet that it ends
+        return is_idle and self._queue.ended and not self._queue.size
 
     async def _drain(self, pool: WorkerPool, stop: trio.Event, max_s: float) -> None:
         with trio.move_on_after(max_s):

@@ -3,7 +3,15 @@
 import shlex
 from xml.etree import ElementTree
 
-from referee.addons.tournament.gate import MACHINE_SHARE, Decision, FaultGroup, Report, Unit, too_much_by_machine
+from referee.addons.tournament.gate import (
+    MACHINE_SHARE,
+    Decision,
+    FaultGroup,
+    Report,
+    Split,
+    Unit,
+    too_much_by_machine,
+)
 from referee.addons.tournament.reports.figures import REPEATS, los
 from referee.addons.tournament.reports.running_line import rate, running_line
 from referee.addons.tournament.statistics.score import Strength
@@ -40,7 +48,15 @@ def lines(run: Report) -> list[str]:
         texts += [f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
     else:
         texts += [f"Games | {run.games:,}: {different}", f"Rivals| {results}"]
+    texts += map(_split, run.split)
     return [*texts, *([f"Start | {run.varied}"] if run.varied else []), *map(_fault, run.faults)]
+
+
+def _split(part: Split) -> str:
+    """Returns, for example, `Split | new set-up with old play: +31.2 [4.0, 58.9] Elo in 240 games`."""
+    other = "old play" if part.part == "set-up" else "old set-up"
+    elo = "no games" if part.strength is None else f"{interval(part.strength.elo)} Elo in {part.games:,} games"
+    return f"Split | new {part.part} with {other}: {elo}" + (f", {part.faults:,} faults" if part.faults else "")
 
 
 def running(run: Report, per_minute: float) -> str:

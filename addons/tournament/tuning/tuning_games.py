@@ -64,6 +64,9 @@ class TuningGames(Runner):
         end = await super().play(pool, self._costly if stop is None else stop, max_s)
         return End.COSTLY if end is End.INTERRUPTED and self._costly.is_set() else end
 
+    def _is_finished(self) -> bool:
+        return self.spsa.told == self.spsa.steps
+
     async def take_in_changes(self, pool: WorkerPool) -> None:
         """Begins the next steps when the last ones have ended, and has the workers know their bots."""
         async with self._entering:

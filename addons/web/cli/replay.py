@@ -23,7 +23,7 @@ SIDES = range(200, 3841)
 """The width and the height of a film, in pixels."""
 
 
-def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
+def replay_html(replay: Path, file: Path, *, force: bool = False, game: GameFolder = None) -> int:
     """Writes a match as one HTML page.
 
     The page opens from disk and needs no other file.
@@ -31,13 +31,14 @@ def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
     Args:
         replay: The replay, or a `replay.txt` of AI Arena 21.
         file: The new page.
+        force: Replace the file if it exists.
     """
     name_folder(game)
-    refuse_same_file(replay, file)
+    _refuse(replay, file, force)
     return _written(file, page(read_record(replay)))
 
 
-def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> int:
+def replay_transcript(replay: Path, file: Path, *, force: bool = False, game: GameFolder = None) -> int:
     """Writes prompts and completions as one HTML page.
 
     They are those of the language models in the match, which keeps them with --transcripts.
@@ -45,10 +46,18 @@ def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> i
     Args:
         replay: The replay.
         file: The new page.
+        force: Replace the file if it exists.
     """
     name_folder(game)
-    refuse_same_file(replay, file)
+    _refuse(replay, file, force)
     return _written(file, transcript_page(Replay(replay)))
+
+
+def _refuse(replay: Path, file: Path, force: bool) -> None:
+    """Raises UsageError if the page would replace the replay, or any other file without `force`."""
+    refuse_same_file(replay, file)
+    if file.is_file() and not force:
+        raise UsageError(f"{file} exists; --force replaces it")
 
 
 def _written(file: Path, content: bytes) -> int:

@@ -1,6 +1,8 @@
 """Replays in the formats of other programs: the games' own (PGN, SGF), and the original competitions'."""
 
+import socket
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 from referee.games.game import Game
@@ -12,8 +14,6 @@ from referee.harness.replay.lines import Opening, Turn
 from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import positions_to_the_end
 
-NOWHERE = Occasion()
-
 
 def check(name: str, game: Game) -> bool:
     """Returns whether a file of this format can hold several matches of a game.
@@ -23,9 +23,15 @@ def check(name: str, game: Game) -> bool:
     return _found(name, game) is not None
 
 
-def export(name: str, replay: Replay, path: Path, occasion: Occasion = NOWHERE) -> None:
+def export(name: str, replay: Replay, path: Path, occasion: Occasion | None = None) -> None:
     """Writes a replay to `path` in another format. Errors as in `export_all`."""
-    export_all(name, [(replay, occasion)], replay.game, path)
+    export_all(name, [(replay, occasion or occasion_of(replay))], replay.game, path)
+
+
+def occasion_of(replay: Replay) -> Occasion:
+    """Returns what the file of a replay says of its occasion: the date on which it was written, and this machine."""
+    written = datetime.fromtimestamp(replay.path.stat().st_mtime).strftime("%Y.%m.%d")
+    return Occasion(" against ".join(replay.header.setup.names), socket.gethostname(), "1", written)
 
 
 def export_all(name: str, replays: Iterable[tuple[Replay, Occasion]], game: Game, path: Path) -> int:

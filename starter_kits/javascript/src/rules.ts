@@ -197,8 +197,9 @@ export abstract class Rules<P, A = unknown> {
   /** Ends the match from outside. Without it: a draw. */
   stop?(position: P, reason: string): Turn<P>;
 
-  /** Draws again what is hidden from the awaited seats. Without it, a person cannot take back an answer. */
-  deal?(position: P, luck: Luck): Turn<P>;
+  /** Draws again what is hidden from a seat; null: from the awaited seats together. Without it, a person cannot take
+   * back an answer. */
+  deal?(position: P, seat: number | null, luck: Luck): Turn<P>;
 
   /** Plays what a seat did out of turn. Without it, nobody can act out of turn. */
   inject?(position: P, seat: number, answers: unknown[], reason: string, luck: Luck): Turn<P>;
@@ -234,7 +235,10 @@ class RulesServer<P, A> extends Server {
     if (method === "sample" && rules.sample) return rules.sample(position, integer(params.seat), luckOf(params));
     if (method === "forfeit" && rules.forfeit) return rules.forfeit(position, faultsOf(params), luckOf(params));
     if (method === "stop" && rules.stop) return rules.stop(position, text(params.reason));
-    if (method === "deal" && rules.deal) return rules.deal(position, luckOf(params));
+    if (method === "deal" && rules.deal) {
+      const seat = typeof params.seat === "number" ? integer(params.seat) : null;
+      return rules.deal(position, seat, luckOf(params));
+    }
     if (method === "inject" && rules.inject) {
       const answers = items(params.answers);
       return rules.inject(position, integer(params.seat), answers, text(params.reason), luckOf(params));

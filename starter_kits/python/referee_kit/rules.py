@@ -175,8 +175,11 @@ class Rules(Generic[P]):
         """Ends the match from outside. Undefined: a draw."""
         raise NotImplementedError
 
-    def deal(self, position: P, luck: Luck) -> Turn[P]:
-        """Draws again what is hidden from the awaited seats. Undefined: a person cannot take back an answer."""
+    def deal(self, position: P, seat: int | None, luck: Luck) -> Turn[P]:
+        """Draws again what is hidden from a seat; None: from the awaited seats together.
+
+        Undefined: a person cannot take back an answer.
+        """
         raise NotImplementedError
 
     def inject(self, position: P, seat: int, answers: Sequence[Any], reason: str, luck: Luck) -> Turn[P]:
@@ -249,7 +252,7 @@ class Program(Bot):
             case "stop":
                 return rules.stop(position, params["reason"]).to_json()
             case "deal":
-                return rules.deal(position, luck).to_json()
+                return rules.deal(position, params.get("seat"), luck).to_json()
             case "inject":
                 turn = rules.inject(position, params["seat"], params["answers"], params["reason"], luck)
                 return turn.to_json()

@@ -186,7 +186,10 @@ def test_a_bot_at_fault_ends_the_engine(start: Start, body: str, message: str) -
     [
         ("startpos moves e2e4 e2e4", "e2e4 is not legal after e2e4"),
         ("startpos moves e2e5", "e2e5 is not legal at the start"),
-        ("fen 8/8/8/8/8/8/8/k1K5 w - - 0 1", "games begin at the usual position here"),
+        ("fen 8/8/8/8/8/8/8/k1K5 w - - 0 1", "nobody can move"),
+        ("fen 8/8/8/8/8/8/8/8 w - - 0 1", "expected one king of each side"),
+        (f"fen {'x' * 500}", "length <= 120"),
+        ("middle", "position middle: games begin at the usual position here"),
     ],
 )
 def test_a_position_that_cannot_be_reached_ends_the_engine(start: Start, position: str, message: str) -> None:
@@ -194,6 +197,32 @@ def test_a_position_that_cannot_be_reached_ends_the_engine(start: Start, positio
     gui.say(f"position {position}")
     code, said = gui.ended()
     assert code == 3 and message in said
+
+
+@pytest.mark.parametrize(
+    ("options", "fen", "moves", "move"),
+    [
+        ([], "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40", "", "e8e7"),
+        ([], "4k3/8/8/8/8/8/4P3/4K3 b - -", " moves e8d8", "e1d1"),
+        (["setoption name UCI_Chess960 value true"], "k6r/8/8/8/8/8/8/1K3R2 w F - 0 1", " moves b1f1", "a8a7"),
+    ],
+)
+def test_a_game_may_begin_from_a_position(start: Start, options: list[str], fen: str, moves: str, move: str) -> None:
+    """As programs for games between engines send it with a book in EPD."""
+    gui = start()
+    gui.ask("uci", *options, "ucinewgame", word="uciok")
+    said = gui.ask(f"position fen {fen}{moves}", "go movetime 500", word="bestmove")
+    greeting = next(each for each in gui.heard() if "seat" in each)
+    assert greeting["options"]["fen"].startswith(fen) and said.startswith("bestmove ")
+    assert len(gui.heard()[-1]["history"]) == len(moves.split()[1:])
+    assert said == f"bestmove {move}"
+
+
+def test_another_position_is_another_match(start: Start) -> None:
+    gui = start()
+    for fen in ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"):
+        gui.ask("ucinewgame", f"position fen {fen}", "go movetime 500", word="bestmove")
+    assert len({each["options"]["fen"] for each in gui.heard() if "seat" in each}) == 2
 
 
 def test_the_usual_position_may_come_as_fen(start: Start) -> None:

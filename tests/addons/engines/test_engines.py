@@ -365,6 +365,25 @@ async def test_uci_tells_the_whole_game_and_the_seats_own_clock(engines: Engines
 
 @pytest.mark.trio
 @pytest.mark.parametrize(
+    ("protocol", "periods", "told"),
+    [
+        ("uci", {"answers": 40}, ["movestogo 40", "movestogo 39"]),
+        ("uci", {"answers": 1, "final_s": 30.0}, ["movestogo 1", "binc 500"]),
+        ("cecp", {"answers": 40}, ["level 40 1:00 0.5"]),
+        ("cecp", {"answers": 1, "final_s": 30.0}, ["level 1 1:00 0.5", "level 0 1:"]),
+    ],
+)
+async def test_an_engine_is_told_its_periods_in_the_terms_of_its_protocol(
+    engines: Engines, protocol: str, periods: dict[str, float], told: list[str]
+) -> None:
+    clock = TimeControl(initial_s=60.0, increment_s=0.5, **periods)
+    got = (await engines.play(protocol, time=clock)).got
+    asked = [line for line in got if line.startswith("go w")] or [line for line in got if line.startswith("level")][1:]
+    assert len(asked) >= len(told) and all(end in line for line, end in zip(asked, told, strict=False))
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
     ("protocol", "game", "bank_s", "told"),
     [
         ("uci", CHESS, 60.0, ("go wtime 4990 btime 4990 winc 500 binc 500",)),

@@ -91,7 +91,15 @@ def question(view: Any, params: Any, board: str = "") -> str:
     variables = json.loads(msgspec.json.encode(match_variables(game, 0, 2, game.options())))
     prompts = Prompts(variables.pop("templates"), variables)
     function = {"name": "play", "doc": "Your turn.", "rules": "", "schema": {"type": "integer"}}
-    turn = {"board": board, "view": view, "params": params, "function": function, "legal_complete": True}
+    turn = {
+        "show": ["board"],
+        "moves": [],
+        "board": board,
+        "view": view,
+        "params": params,
+        "function": function,
+        "legal_complete": True,
+    }
     return prompts.question({**turn, "legal": [{"answer": 1, "words": ""}], "examples": [], "events": []})
 
 

@@ -296,7 +296,17 @@ async def test_a_position_has_the_board_the_call_and_what_happened(tmp_path: Pat
         assert [event["words"] for event in position["events"]] == ["🔴 to D", "🟡 to A"]
         seen = await assistant.call("position", match="connectfour-1", view=True)
         assert seen["view"]["board"] == "." * 21 + "Y..R..."
+        assert seen["asked"].pop("answer_schema")["$defs"], "a client that asks for the position gets it again"
         assert {**seen, "view": None} == position
+
+
+async def test_the_schema_of_an_answer_is_not_repeated_with_each_turn(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        position = await assistant.call("new_match", game="connectfour")
+        assert "answer_schema" in position["asked"]
+        for column in "AB":
+            position = await assistant.call("answer", match="connectfour-1", words=f"to {column}")
+            assert "answer_schema" not in position["asked"]
 
 
 async def test_a_seat_does_not_see_what_is_hidden_from_it(tmp_path: Path) -> None:

@@ -50,7 +50,43 @@ def view(position, seat):
 VIEWS = {"view": {"type": "object", "properties": {"shown": {"type": "array", "items": {"type": "integer"}}}}}
 ALL = "\nserve(start=start, step=step, legal=legal, view=view, deal=deal)\n"
 SOUND = {"plain": STEADY + REFUSES + SERVE, "hiding": STEADY + HIDES + ALL}
+AT_ONCE = """
+def start(options, seats, luck):
+    return both([3, int(luck, 16) % 1000, int(luck[::-1], 16) % 1000])
+
+def both(position):
+    return {"position": position, "calls": {seat: {"method": "move", "params": {}} for seat in "01"}}
+
+def step(position, answers, faults, luck):
+    if not faults and position[0]:
+        return both([position[0] - 1, *position[1:]])
+    rulings = [{"seat": int(seat), "penalty": "loses"} for seat in faults]
+    return over(position, (2, 1) if "0" in faults else (1, 2), rulings=rulings)
+
+def legal(position, seat, most):
+    return [1]
+
+def deal(position, luck, seat=None):
+    dealt = [position[0], *[int(luck, 16) % 1000] * 2]
+    if seat is not None:
+        dealt[1 + seat] = position[1 + seat]
+    return both(dealt if seat is not None else position)
+
+def view(position, seat):
+    return {"view": {"shown": position if seat is None else [position[0], position[1 + seat]]}}
+"""
+"""Two seats are asked at once; each has a secret."""
 DEFECTS = {
+    "shows a secret where seats move at once": (
+        "game-views-hide",
+        AT_ONCE + "\ndef view(position, seat):\n    return {'view': {'shown': position}}" + ALL,
+    ),
+    "ranks a seat that is out with others": (
+        "game-faults-ruled",
+        HIDES + "\ndef forfeit(position, faults, luck):\n    rulings = [{'seat': int(seat), 'penalty': 'loses'} "
+        "for seat in faults]\n    return over(position, (1, 1), rulings=rulings)"
+        "\nserve(start=start, step=step, legal=legal, view=view, deal=deal, forfeit=forfeit)\n",
+    ),
     "reads a clock": ("game-steps-repeat", STEP + "    return turn | {'text': str(time.time() // 1)}" + SERVE),
     "draws": ("game-start-repeats", "\ndef start(**_):\n    return awaits(os.urandom(2).hex())" + SERVE),
     "draws when it starts": (
@@ -97,6 +133,24 @@ def _short_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_trial, "MEMORY_GAMES", 100)
     monkeypatch.setattr(game_trial, "LEAK_BYTES", 80 << 20)
     monkeypatch.chdir(tmp_path)
+
+
+def test_a_leak_check_that_cannot_look_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`deal` draws nothing anew where both seats are asked, unless it knows for whom."""
+    blind = "\ndeal_for = deal\ndef deal(position, luck, seat=None):\n    return deal_for(position, luck)"
+    for name, more, status, note in (
+        ("sharp", "", "passed", " views"),
+        (
+            "blind",
+            blind,
+            "skipped",
+            "not covered: positions that ask several seats at once, in which deal has drawn nothing else",
+        ),
+    ):
+        write_game(tmp_path / name, STEADY + AT_ONCE + more + ALL, **VIEWS)
+        assert main(["check", "--game", f"./{name}", "--only", "game-views-hide", "--json"]) == 0
+        (_, found) = json.loads(capsys.readouterr().out)["checks"]
+        assert (found["status"], found["note"].endswith(note)) == (status, True)
 
 
 @pytest.mark.parametrize("kind", SOUND)

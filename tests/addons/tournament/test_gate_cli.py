@@ -110,12 +110,67 @@ def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_p
     assert "new: 8 × illegal " in out and ", machine load slowed 3 of 8, first in game 1, referee " in out
 
 
-def test_the_first_line_says_what_varied_positions_leave_out(run: Run) -> None:
-    argv = ("@random", "@random", "--game", "reantics", "--set", "draw_after=30", "--max-games", "2", "--jobs", "1")
+REANTICS = ("--game", "reantics", "--set", "draw_after=30", "--max-games", "2", "--jobs", "1")
+
+
+def test_the_set_up_of_a_bot_is_a_part_of_it_also_where_starts_are_varied(run: Run, tmp_path: Path) -> None:
+    """A gate once drew the placements itself, and so found no fault in such a bot."""
+    (tmp_path / "raises.py").write_text(RAISES)
+    code, out, err = run("./raises.py", "@random", *REANTICS, "--isolation", "off", "--ledger", "kept")
+    assert (code, "faults new 2, old 0" in out) == (4, True)
+    assert "in the placement" in out and "Start |" not in out and "draws placements" not in err
+
+
+def test_a_split_tells_the_set_up_from_the_play(run: Run, tmp_path: Path) -> None:
+    """The new bot fails when it sets up, and would play like the old one."""
+    (tmp_path / "ends.py").write_text(WORKS.replace("        phase = ", "        sys.exit(3)\n        phase = "))
+    (tmp_path / "works.py").write_text(WORKS)
+    argv = ("./ends.py", "./works.py", *REANTICS, "--isolation", "off", "--ledger", "kept", "--split", "--json")
+    _, out, err = run(*argv)
+    assert not err.startswith("referee:"), err
+    set_up, play = json.loads(out)["split"]
+    assert (set_up["part"], set_up["games"], set_up["faults"]) == ("set-up", 2, 2)
+    assert (play["part"], play["games"], play["faults"]) == ("play", 2, 0)
+    code, _, err = run("a.py", "b.py", *TICTACTOE, "--split")
+    assert code == 2 and "--split: at tictactoe, bots do not set up" in err
+
+
+WORKS = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        answer = {"name": "works"}
+    elif message["method"] == "getPlacement":
+        phase = message["params"]["currentState"]["phase"]
+        free = [[x, y] for y in (range(4) if phase == 1 else range(6, 10)) for x in range(10)]
+        answer = free[:11] if phase == 1 else free[:2]
+    elif message["method"] == "getMove":
+        answer = {"moveType": 2, "coordList": None, "buildType": None}
+    else:
+        answer = None
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
+"""
+RAISES = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        answer = {"result": {"name": "raises"}}
+    else:
+        answer = {"error": {"code": -32000, "message": f"in the placement: {message['method']}"}}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+def test_the_first_line_says_what_an_option_takes_away_from_bots(run: Run) -> None:
+    argv = ("@random", "@random", *REANTICS, "--set", "random_layout=[true,false]")
     first = run(*argv)[2].splitlines()[0]
-    assert first.startswith("games begin from varied positions (random_layout=[true,true]): the referee draws the")
-    _, out, err = run(*argv, "--no-vary")
-    assert "varied" not in err and "Start |" not in out
+    assert first == "random_layout=[true,false]: the referee draws placements, and asks no bot for them"
 
 
 def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:

@@ -5,10 +5,11 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from model_service import ModelService, Request, serving
+from model_service import Act, ModelService, Request, serving
 
 from referee.addons.tournament.store import reader
 from referee.harness.cli.main import main
@@ -107,6 +108,47 @@ def test_a_service_that_cannot_be_used_ends_a_tournament_in_good_order(
         assert main(["tournament", "run", refusing.spec(), "@random", *GAME, *words]) == 3
     assert "stub cannot play: the service at" in capfd.readouterr().err
     assert reader.read(tmp_path / "cup").count == 0
+
+
+def out_of_money(after: int) -> list[Act]:
+    refused = partial(Request.fail, status=429, text="You exceeded your quota", code="insufficient_quota")
+    return [*[Request.play] * after, refused]
+
+
+def test_a_service_without_money_ends_a_tournament_which_keeps_its_games_and_says_how_to_go_on(
+    service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.acts = tuple(out_of_money(24))
+    cup = tmp_path / "cup"
+    assert main(["tournament", "run", service.spec(), "@random", *GAME, "--games", "8", "--ledger", str(cup)]) == 3
+    error = capfd.readouterr().err
+    assert "stub cannot play on: the service at" in error and "You exceeded your quota" in error
+    kept = reader.read(cup).count
+    assert 0 < kept < 8
+    assert f"{kept} games so far are kept; continue with: referee tournament run {cup}\n" in error
+    service.acts = ()
+    assert main(["tournament", "run", str(cup)]) == 0
+    assert "faults" not in capfd.readouterr().err
+    assert reader.read(cup).count == 8
+
+
+def test_a_service_without_money_ends_a_gate_without_a_decision(
+    service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.acts = tuple(out_of_money(60))
+    words = ["gate", service.spec(), "@random", *GAME, "--ledger", str(tmp_path / "gate")]
+    assert main(words) == 3
+    output = capfd.readouterr()
+    assert "faults new 0" in output.out and "rejected" not in output.out
+    assert f"continue with: the same command with --ledger {tmp_path / 'gate'} --resume" in output.err
+
+
+def test_the_last_game_is_not_said_to_be_stopped_by_its_cost(
+    service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--format", "swiss", "--rounds", "1", "--ledger", str(tmp_path / "cup"), "--max-cost", "0.02"]
+    assert main(["tournament", "run", priced(service), "@random", *GAME, *words]) == 0
+    assert "stopped by" not in capfd.readouterr().err
 
 
 def test_a_series_shows_each_match_and_their_sum(

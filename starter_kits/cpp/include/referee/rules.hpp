@@ -212,7 +212,7 @@ class Rules {
     virtual Turn stop(const Position&, const std::string& /*reason*/) const { throw UnknownMethod("stop"); }
 
     // Draws again what is hidden from the awaited seats. Without it, a person cannot take back an answer.
-    virtual Turn deal(const Position&, Luck&) const { throw UnknownMethod("deal"); }
+    virtual Turn deal(const Position&, std::optional<int> /*seat*/, Luck&) const { throw UnknownMethod("deal"); }
 
     // Plays what a seat did out of turn. Without it, nobody can act out of turn.
     virtual Turn inject(const Position&, int /*seat*/, const std::vector<Json>& /*answers*/,
@@ -245,7 +245,10 @@ class Answering {
         if (method == "sample") return rules_.sample(position(), named("seat"), luck);
         if (method == "forfeit") return kept(rules_.forfeit(position(), faults(params), luck));
         if (method == "stop") return kept(rules_.stop(position(), named("reason")));
-        if (method == "deal") return kept(rules_.deal(position(), luck));
+        if (method == "deal") {
+            const bool for_one = params.contains("seat") && params["seat"].is_number_integer();
+            return kept(rules_.deal(position(), for_one ? std::optional<int>(params["seat"]) : std::nullopt, luck));
+        }
         if (method == "inject") {
             return kept(rules_.inject(position(), named("seat"), named("answers"), named("reason"), luck));
         }

@@ -431,7 +431,7 @@ class CardGame : public Rules<Position> {
         return asking(turn);
     }
 
-    Turn deal(const Position& position, Luck& luck) const override {
+    Turn deal(const Position& position, std::optional<int> /*seat*/, Luck& luck) const override {
         Turn turn{position};
         for (int seat : {0, 1}) {
             Side& side = turn.position.sides[seat];

@@ -206,7 +206,7 @@ public final class CardGame extends Rules<CardGame.Position> {
     }
 
     @Override
-    public Turn<Position> deal(Position position, Luck luck) {
+    public Turn<Position> deal(Position position, Integer forSeat, Luck luck) {
         for (int seat = 0; seat < 2; seat++) {
             Side side = position.sides.get(seat);
             int hand = plays(position, 1 - seat) ? side.hand.size() : 0;

@@ -70,8 +70,11 @@ public abstract class Rules<P> {
         throw new Bot.UnknownMethod("stop");
     }
 
-    /** Draws again what is hidden from the awaited seats. Without it, a person cannot take back an answer. */
-    public Turn<P> deal(P position, Luck luck) throws Exception {
+    /**
+     * Draws again what is hidden from a seat; null: from the awaited seats together. Without it, a person cannot take
+     * back an answer.
+     */
+    public Turn<P> deal(P position, Integer seat, Luck luck) throws Exception {
         throw new Bot.UnknownMethod("deal");
     }
 

@@ -42,7 +42,8 @@ final class RulesWire<P> extends Server {
             case "sample" -> rules.sample(position(params), seat(params), luck(params));
             case "forfeit" -> rules.forfeit(position(params), faults(params), luck(params)).json();
             case "stop" -> rules.stop(position(params), params.get("reason").asText()).json();
-            case "deal" -> rules.deal(position(params), luck(params)).json();
+            case "deal" ->
+                rules.deal(position(params), params.path("seat").isInt() ? seat(params) : null, luck(params)).json();
             case "inject" -> {
                 List<JsonNode> answers = new ArrayList<>();
                 params.get("answers").forEach(answers::add);
