@@ -53,8 +53,8 @@ class State(Struct, frozen=True):
     version: int
     status: str
     reason: str = ""
-    before: int = 0
-    """How many versions are checked before it, or now."""
+    text: str = ""
+    """The status in a line: what it waits for, and for about how long."""
     log: str = ""
 
     @property
@@ -106,8 +106,8 @@ class Client:
         """Returns what became of a version so far."""
         return self._asked("GET", f"/team/versions/{version}/state", None, {})
 
-    def followed(self, state: State, on_log: Callable[[str], None], on_wait: Callable[[int], None]) -> State:
-        """Waits for the verdict. `on_log` receives what is new in the build log, `on_wait` how many come before."""
+    def followed(self, state: State, on_log: Callable[[str], None], on_wait: Callable[[str], None]) -> State:
+        """Waits for the verdict. `on_log` receives what is new in the build log, `on_wait` what it waits for."""
         shown = 0
         while True:
             new = len(state.log) if state.is_decided else state.log.rfind("\n") + 1
@@ -116,7 +116,7 @@ class Client:
                 shown = new
             if state.is_decided:
                 return state
-            on_wait(state.before)
+            on_wait(state.text)
             time.sleep(LOOK_S)
             state = self.state(state.version)
 
@@ -156,7 +156,7 @@ class Client:
             state = msgspec.json.decode(content, type=State)
         except UNDECODABLE as error:
             raise RunError(f"{self.address} is no contest of `referee host`: it answers something else") from error
-        cleaned = {name: self._clean(getattr(state, name)) for name in ("status", "reason", "log")}
+        cleaned = {name: self._clean(getattr(state, name)) for name in ("status", "reason", "text", "log")}
         return msgspec.structs.replace(state, **cleaned)
 
     def _answer(

@@ -30,6 +30,8 @@ class WebSettings(Struct, frozen=True):
     """The networks of proxies on other machines that may do so, too."""
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
+    checks: int = 1
+    """How many versions are checked at a time."""
     practice_a_day: int = 30
     access_log: str = ""
     """The file that gets a line for each request; empty = none."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from referee.addons.host import room, teams, versions
 from referee.addons.host.store import Store
-from referee.addons.host.versions import Quota, Version
+from referee.addons.host.versions import TRIES, Quota, Version
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.intake.intake import Intake, Written, checked, report_path
 from referee.addons.tournament.intake.layouts import remedy, shown
@@ -47,8 +47,6 @@ FILE_BYTES = 120
 """The most bytes of a file's name."""
 NOTE_LETTERS = 200
 LOOK_S = 0.25
-TRIES = 3
-"""How often a check begins that the machine does not let finish."""
 LOG_BYTES = 256 << 10
 """How much of a build log is shown."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -165,7 +163,7 @@ def enter_missing(store: Store) -> int:
 
 
 class Queue:
-    """Checks versions in the order in which they came, as many at a time as `jobs`."""
+    """Checks versions, as many at a time as `jobs`. Teams take turns; see `check_queue`."""
 
     def __init__(
         self,

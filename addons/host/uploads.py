@@ -14,7 +14,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from referee.addons.host import room, submissions, switches, versions
+from referee.addons.host import check_queue, room, submissions, switches, versions
 from referee.addons.host.access import (
     Access,
     Contest,
@@ -46,13 +46,17 @@ class Shown(Struct, frozen=True):
     reason: str
     before: int
     """How many versions are checked before it, or now."""
+    text: str
+    """The status in a line: what it waits for, and for about how long."""
     log: str
 
 
 def shown(contest: Contest, one: Version) -> Shown:
     """Returns what became of a version so far."""
-    before = 0 if one.is_decided else versions.waiting_before(contest.store, one)
-    return Shown(one.version, one.status, one.reason, before, submissions.log_text(contest.store, one))
+    before, text = 0, one.status
+    if not one.is_decided:
+        before, text = check_queue.place(contest.store, one.id, contest.settings.checks)
+    return Shown(one.version, one.status, one.reason, before, text, submissions.log_text(contest.store, one))
 
 
 async def receive(request: Request, contest: Contest) -> Response:

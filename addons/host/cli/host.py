@@ -32,6 +32,9 @@ from referee.harness.process import core_locks
 if TYPE_CHECKING:
     from referee.addons.host.settings import WebSettings
 
+BUILD_S = 120
+"""How long a build in a new contest may take."""
+
 host_app = App(name="host", help="Runs a contest: teams sign in and hand in, games are played at once.")
 host_app.command("referee.addons.host.cli.backup:backup", name="backup")
 host_app.command("referee.addons.host.cli.backup:restore", name="restore")
@@ -63,7 +66,8 @@ def host(
     The folder is that of a tournament: `referee tournament show`, `page`, `verify` and `referee view` work on it, also
     meanwhile. Ctrl-C ends, and the same command goes on.
 
-    Builds in a new contest have no network, unless you add --build offline=false.
+    Builds in a new contest have no network, unless you add --build offline=false, and end after 120 s, unless you add
+    --build time=10m.
 
     Args:
         folder: CUP: the contest's folder, made if it is new.
@@ -107,6 +111,7 @@ def host(
     cluster.check(WorkerOptions(jobs=jobs), forfeit=False)
     tls = (cluster.tls_ca, cluster.tls_cert, cluster.tls_key)
     where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
+    at_a_time = checks or max(1, where_to_play.spare_cores)
     where, port = _bind(bind)
     reached = settings.WebSettings(
         address=(address or f"http://{reachable(where)}:{port}").rstrip("/"),
@@ -114,12 +119,13 @@ def host(
         behind_proxy=address is not None,
         proxies=tuple(proxy),
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
+        checks=at_a_time,
         access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
     settings.check_settings(reached)
     if game is not None:
-        setup = _offline(setup)
+        setup = _offline(_short(setup))
     plan = _plan(game, title, seats, seed, setup)
     options: tuple[str, ...] = ()
     if game is not None and plan is not None:
@@ -129,7 +135,6 @@ def host(
         port = listening.getsockname()[1]
         reached = msgspec.structs.replace(reached, address=f"http://{reachable(where)}:{port}")
     store = contest.opened(folder, plan, options)
-    at_a_time = checks or max(1, where_to_play.spare_cores)
     with contest.hosted(store):  # before the link, which ends the one before
         _announce(folder, reached, contest.organisers_link(store, reached))
         run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
@@ -152,6 +157,13 @@ def _plan(game: str | None, title: str | None, seats: int | None, seed: int | No
         return None
     request = from_options(with_seats(typed_game(game), seats), (), setup, None, seed)
     return organise.plan_without_bots(msgspec.structs.replace(request, format="ladder", title=title))
+
+
+def _short(setup: SetupOptions) -> SetupOptions:
+    """Ends builds early, so that a slow one does not keep other teams waiting, unless the organiser decides."""
+    if any(each.startswith("time=") for each in setup.limits.build):
+        return setup
+    return replace(setup, limits=replace(setup.limits, build=(*setup.limits.build, f"time={BUILD_S}s")))
 
 
 def _offline(setup: SetupOptions) -> SetupOptions:

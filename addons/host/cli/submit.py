@@ -52,7 +52,7 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     if no_wait:
         return PLAYED
     with progress() as show:
-        state = client.followed(state, _print_log, lambda before: show(f"{before} before it" if before else "checking"))
+        state = client.followed(state, _print_log, lambda text: show(printable(text)))
     out.print(printable(_verdict(state)))
     return PLAYED if state.status == "accepted" else AT_FAULT
 

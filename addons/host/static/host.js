@@ -47,8 +47,7 @@ function followVersion(box) {
   const events = new EventSource(box.dataset.events);
   events.addEventListener("state", (event) => {
     const told = JSON.parse(event.data);
-    const waits = told.before === 0 ? "next in the queue" : `${told.before} before it`;
-    state.textContent = told.status === "waiting" ? `waiting: ${waits}` : told.status;
+    state.textContent = told.text;
     log.textContent = told.log;
     if (told.status === "accepted" || told.status === "refused") {
       events.close();
