@@ -98,6 +98,7 @@ PAGES = (
     Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
     Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
     Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/reference", ORGANISER, organiser.set_reference),
     Page("POST", "/organiser/final", ORGANISER, final.make_final),
     Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
     Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),

@@ -179,7 +179,7 @@ def _in_order(folder: Path, plan: Plan) -> list[Entry]:
     """Returns the bots that play now, best first."""
     rows = all_standings(plan, reader.read(folder, plan=plan), chances=False).rows
     places = {row.name: place for place, row in enumerate(rows)}
-    present = [entry for entry in plan.bots if not entry.absent and not entry.guest]
+    present = [entry for entry in plan.bots if not (entry.absent or entry.guest or entry.reference)]
     return sorted(present, key=lambda entry: places.get(entry.name, len(places)))
 
 

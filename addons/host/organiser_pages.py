@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from referee.addons.host import room, submissions, switches, teams, versions
+from referee.addons.host import reference_bots, room, submissions, switches, teams, versions
 from referee.addons.host.access import Asked, Denied, see
 from referee.addons.host.final_pages import formats_of
 from referee.addons.host.public_pages import announcements
@@ -56,6 +56,7 @@ def _organiser_page(
             (name, VALUES[name], switches.setting_of(store, name), switches.planned(store, name)) for name in VALUES
         ],
         announcements=announcements(store),
+        references=teams.reference_bots(store),
         formats=formats_of(asked.contest.live.whole.plan),
         problem=f"The table is not up to date: {problem}" if problem else room.problem(store.folder),
         link=link,
@@ -129,6 +130,13 @@ def set_state(asked: Asked) -> Response:
     teams.set_state(store, team.id, state, reason, asked.who.actor, asked.address)
     if state == "active" and (current := versions.current(store, team.id)) is not None:
         submissions.enter(store, current.tournament_entry)
+    return see("/organiser")
+
+
+def set_reference(asked: Asked) -> Response:
+    """Withdraws a reference bot, or takes it back."""
+    name, plays = asked.text("name"), asked.text("state") == "active"
+    reference_bots.set_state(asked.contest.store, name, plays, asked.who.actor, asked.address)
     return see("/organiser")
 
 

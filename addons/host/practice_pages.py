@@ -57,7 +57,8 @@ def rivals(plan: Plan) -> list[str]:
     """Returns the names of the bots against which a team may practise: the built-in ones, then the contest's."""
     older = plan.older
     built_in = [f"@{name}" for name in levels(plan.game) if _plays(f"@{name}", plan.game)]
-    return built_in + [each.name for each in plan.bots if each.ident not in older and not each.void]
+    own = (each.name for each in plan.bots if each.ident not in older and not each.void)
+    return [*dict.fromkeys([*built_in, *own])]  # a reference bot may be a built-in one
 
 
 def _plays(name: str, game: str) -> bool:

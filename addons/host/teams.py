@@ -16,8 +16,10 @@ from msgspec import Struct
 
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.intake.layouts import same, shown
+from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.reports.class_list import plain
 from referee.addons.tournament.reports.people import SHOWN, is_address, people
+from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web.guard import new_token
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import shown_name
@@ -129,8 +131,11 @@ def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, addre
         count = database.execute("SELECT count(*) FROM team").fetchone()[0]
         if count + len(named) > MOST_TEAMS:
             raise UsageError(f"{count + len(named):,} teams: {MOST_TEAMS:,} are allowed")
+        reference = {same(entry.name) for entry in reference_bots(store)}
         for typed, email in named:
             name = team_name(typed)
+            if same(name) in reference:
+                raise UsageError(f"{name!r} is a reference bot of the organiser; give the team another name")
             taken = database.execute("SELECT name FROM team WHERE folded = ?", (same(name),)).fetchone()
             if taken is not None:
                 raise UsageError(f"there is a team {taken[0]!r} already; give this one another name")
@@ -148,6 +153,15 @@ def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, addre
             audit(database, actor, "invite", name, one.email, address)
             found.append((one, token))
     return found
+
+
+def reference_bots(store: Store) -> list[Entry]:
+    """Returns the organiser's own bots in their newest versions. A folder without a tournament has none."""
+    if not (store.folder / PLAN).exists():
+        return []
+    plan = read_plan(store.folder / PLAN)
+    older = plan.older
+    return [entry for entry in plan.bots if entry.reference and entry.ident not in older]
 
 
 def team_name(typed: str) -> str:

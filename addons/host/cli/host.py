@@ -53,6 +53,7 @@ def host(
     address: str | None = None,
     jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     checks: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    with_: Annotated[Sequence[str], Parameter(name="--with")] = (),
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     sign_in: Annotated[Path | None, MORE] = None,
@@ -80,6 +81,8 @@ def host(
         jobs: Games at a time. Default: all physical cores but one.
         checks: Checks of new versions at a time. Default: as many as there are physical cores without a game, at least
             one.
+        with_: BOT: a reference bot, such as simple=./simple_bot or @random. It plays rated games from the start, is
+            marked as yours, and has no place in the table. Repeatable. It stays in the contest.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
         sign_in: FILE: a TOML file about the OpenID Connect provider by which team members sign in: issuer, client_id,
@@ -94,7 +97,7 @@ def host(
             Bitbucket.
     """
     with web_extra("referee host"):
-        from referee.addons.host import contest, settings
+        from referee.addons.host import contest, reference_bots, settings
         from referee.addons.host.submissions import GIT_HOSTS
     from referee.addons.web.guard import reachable
     from referee.addons.web.server.access_log import check_log
@@ -136,6 +139,8 @@ def host(
         reached = msgspec.structs.replace(reached, address=f"http://{reachable(where)}:{port}")
     store = contest.opened(folder, plan, options)
     with contest.hosted(store):  # before the link, which ends the one before
+        if with_:
+            reference_bots.enter(store, with_)
         _announce(folder, reached, contest.organisers_link(store, reached))
         run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
     return PLAYED

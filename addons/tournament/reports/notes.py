@@ -80,6 +80,8 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
             f"bots have played {min(games)} to {max(games)} games: the rank is by points a game until all have played "
             "as many"
         )
+    if any(row.reference for row in rows):
+        yield "reference bots are the organiser's: they play as the others do, and have no place"
     if surplus:
         yield f"not counted: {counted(surplus, 'game')} that are not in the present schedule"
 

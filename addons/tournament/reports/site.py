@@ -354,7 +354,7 @@ def _date(at: float) -> str:
 
 def best(rows: Sequence[Row]) -> list[Row]:
     """Returns the bots of the first three ranks, without a rank for which the podium has no room."""
-    first = [row for row in rows if row.games and row.rank <= 3]
+    first = [row for row in rows if row.games and 1 <= row.rank <= 3]
     return [row for row in first if sum(other.rank <= row.rank for other in first) <= PODIUM]
 
 

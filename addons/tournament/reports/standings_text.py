@@ -46,8 +46,8 @@ def headers(standings: Standings) -> tuple[str, ...]:
 def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
     """Returns a row's text by column."""
     return (
-        str(row.rank),
-        row.name + (" (absent)" if row.absent else ""),
+        str(row.rank or "–"),
+        row.name + (" (reference)" if row.reference else "") + (" (absent)" if row.absent else ""),
         str(row.faults),
         *(("" if row.mean is None else interval(row.mean, ".3f"),) if MEAN in columns else ()),
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
@@ -105,6 +105,7 @@ def as_csv(
     for row in standings.rows:
         found = known.get(row.name)
         status = "absent" if row.absent else "plays" if found is None else found.status
+        status = "reference" if row.reference else status
         rows.append(_flat(row) | {"status": status} | ({} if found is None else {"reason": found.reason}))
         if found is not None:
             rows[-1]["file"] = found.file or row.file
@@ -132,6 +133,7 @@ def _flat(row: Row) -> dict[str, object]:
         else:
             values[name] = value
     use = values.pop("model")
+    del values["reference"]
     values |= {name.replace("-", "_"): value for name, value in row.ties.items()}
     del values["ties"]
     values |= {name: getattr(use, name, None) for name in FIGURES}
