@@ -19,9 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.addons.host import final_pages as final
 from referee.addons.host import organiser_pages as organiser
+from referee.addons.host import organiser_team_pages as organised
 from referee.addons.host import practice_pages as practice
 from referee.addons.host import public_pages as public
-from referee.addons.host import room, uploads, versions
+from referee.addons.host import room, times, uploads, versions
 from referee.addons.host import team_pages as team
 from referee.addons.host.access import (
     HEADERS,
@@ -56,6 +57,7 @@ LOOK_S = 0.5
 FILES = {"host.js": "text/javascript; charset=utf-8", "host.css": "text/css; charset=utf-8"}
 EVENTS = "text/event-stream"
 
+VERSION = "/organiser/teams/{team:number}/versions/{version:number}"
 EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
 PAGES = (
     Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True),
@@ -98,6 +100,15 @@ PAGES = (
     Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
     Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
     Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/organisers", ORGANISER, organiser.invite_organiser),
+    Page("POST", "/organiser/checks/{submission:number}/cancel", ORGANISER, organised.cancel_check),
+    Page("GET", "/organiser/teams/{team:number}", ORGANISER, organised.team_page),
+    Page("POST", "/organiser/teams/{team:number}/extension", ORGANISER, organised.extend),
+    Page("GET", f"{VERSION}", ORGANISER, organised.version_page, is_slow=True),
+    Page("GET", f"{VERSION}/source", ORGANISER, organised.source_page, is_slow=True),
+    Page("GET", f"{VERSION}/file", ORGANISER, organised.source_file),
+    Page("GET", "/organiser/games/{name}.html", ORGANISER, organised.game_page, is_slow=True),
+    Page("GET", "/organiser/games/{name}.jsonl.gz", ORGANISER, organised.game_replay, is_slow=True),
     Page("POST", "/organiser/reference", ORGANISER, organiser.set_reference),
     Page("POST", "/organiser/final", ORGANISER, final.make_final),
     Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
@@ -130,7 +141,7 @@ class Application:
         templates = page_templates(HERE / "pages")
         frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
         templates.globals |= frame
-        templates.filters |= {"time": _time, "size": _size}
+        templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
         self.readers = Readers(settings)
@@ -183,6 +194,7 @@ class Application:
             ("GET", "/signed-in"): (EVERYBODY, finish),
             ("GET", "/join/{token}/sign-in"): (EVERYBODY, begin),
             ("POST", "/team/versions"): (SUBMITTER, upload),
+            ("POST", "/organiser/teams/{team:number}/versions"): (ORGANISER, partial(upload, access=ORGANISER)),
             ("GET", "/team/versions/{version:number}/events"): (MEMBER, self._version_events),
         }
 
@@ -301,10 +313,6 @@ def _failure(scope: Scope, error: Exception) -> Response:
         return PlainTextResponse(f"{error}\n", 503)
     text = f"this page failed; the organiser's log says why, at the request {request_id(scope)}\n"
     return PlainTextResponse(text, 500)
-
-
-def _time(at: float | None) -> str:
-    return "" if at is None else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
 
 
 def _size(size: int) -> str:

@@ -81,23 +81,28 @@ def place(store: Store, number: int, jobs: int) -> tuple[int, str]:
 
     `number`: of the submission.
     """
-    found, now = queue(store), time.time()
-    position = next((place for place, each in enumerate(found) if each.id == number), None)
-    if position is None:
-        return 0, "being decided"
-    one, before = found[position], found[:position]
-    if one.started_at is not None:
-        return 0, f"being built and checked{_for(now - one.started_at)}"
-    parts = [f"waiting: {len(before)} before it" if before else "waiting: next in the queue"]
-    mean = mean_s(store)
-    if mean is not None and before:
-        parts.append(f"its check begins in about {_steps(wait_s(before, mean, jobs))}")
-    running = [each for each in before if each.started_at is not None]
-    if running:
-        named = ", ".join(f"{each.name}{_for(now - (each.started_at or now))}" for each in running[:NAMED])
-        more = f" and {len(running) - NAMED} more" if len(running) > NAMED else ""
-        parts.append(f"being built and checked now: {named}{more}")
-    return len(before), "; ".join(parts)
+    found = next((each for each in lines(store, jobs) if each[0].id == number), None)
+    return (0, "being decided") if found is None else found[1:]
+
+
+def lines(store: Store, jobs: int) -> list[tuple[Queued, int, str]]:
+    """Returns the queue, each version with how many come before it and a line about what it waits for."""
+    found, mean, now = queue(store), mean_s(store), time.time()
+    running = [each for each in found if each.started_at is not None]
+    named = ", ".join(f"{each.name}{_for(now - (each.started_at or now))}" for each in running[:NAMED])
+    more = f" and {len(running) - NAMED} more" if len(running) > NAMED else ""
+    result = []
+    for before, one in enumerate(found):
+        if one.started_at is not None:
+            result.append((one, 0, f"being built and checked{_for(now - one.started_at)}"))
+            continue
+        parts = [f"waiting: {before} before it" if before else "waiting: next in the queue"]
+        if mean is not None and before:
+            parts.append(f"its check begins in about {_steps(wait_s(found[:before], mean, jobs))}")
+        if running:
+            parts.append(f"being built and checked now: {named}{more}")
+        result.append((one, before, "; ".join(parts)))
+    return result
 
 
 def _for(seconds: float) -> str:

@@ -33,6 +33,7 @@ from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.isolation.removal import remove
 from referee.protocol.errors import UNDECODABLE
+from referee.protocol.text import listed
 
 FINALS = "finals"
 """The folder of finals in a contest's folder."""
@@ -152,6 +153,8 @@ def make(
         )
     if switches.value_of(store, "uploads") != "closed":
         raise UsageError("uploads are open; close them first, so that the final's versions are the last ones")
+    if late := switches.extended(store):
+        raise UsageError(f"{listed(late)} may still hand in; wait until then, or end the extension on the team's page")
     folder = store.folder / FINALS / name
     if any(each.name.casefold() == name.casefold() for each in finals(store.folder)):
         raise UsageError(f"there is a final {name!r} already; choose another name")

@@ -25,6 +25,7 @@ from referee.addons.tournament.reports.site_games import BotGames, Pair, PairGam
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
+from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
 from referee.addons.web.server.pages import Page, page
 from referee.harness.common.errors import RunError, UsageError
@@ -39,6 +40,8 @@ PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
 HTML = "text/html; charset=utf-8"
 NUMBER = 'data-number=""'
 """The attribute of the page with the table that gets the table's number."""
+ALL_SEATS = -1
+"""Stands for the seat of a reader who sees the standard error of all bots: the organiser."""
 OWN = "own"
 """The folder of a team's page."""
 
@@ -108,7 +111,16 @@ class LiveSite(Site):
         return next((row for row in self.result.rows if row.name == bot), None)
 
     def list_of(self, line: Line, own_seat: int | None) -> str:
+        if own_seat == ALL_SEATS:
+            return "/organiser"
         return "../bot" if own_seat is not None else super().list_of(line, own_seat)
+
+    def replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
+        if own_seat != ALL_SEATS:
+            return super().replay(file, line, own_seat)
+        data = kept_replay(self.folder, file, line)
+        assert data is not None
+        return data
 
     def _make(self, name: str) -> None:
         part, _, file = name.rpartition("/")

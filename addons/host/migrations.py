@@ -136,5 +136,12 @@ CREATE TABLE account (                           -- of members, at an OpenID Con
 ) STRICT;
 """
 
-MIGRATIONS = (FIRST, ACCOUNTS)
+EXTENSIONS = """
+CREATE TABLE extension (                         -- a team that may hand in after uploads have closed
+    team INTEGER PRIMARY KEY REFERENCES team,
+    until REAL NOT NULL
+) STRICT;
+"""
+
+MIGRATIONS = (FIRST, ACCOUNTS, EXTENSIONS)
 """Step N brings a database to `PRAGMA user_version` N."""

@@ -5,18 +5,17 @@ import io
 import tempfile
 import time
 import zipfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 from starlette.responses import Response
 
-from referee.addons.host import reference_bots, room, submissions, switches, teams, versions
-from referee.addons.host.access import Asked, Denied, see
+from referee.addons.host import check_queue, reference_bots, room, submissions, switches, teams, versions
+from referee.addons.host.access import Asked, see
 from referee.addons.host.final_pages import formats_of
+from referee.addons.host.organiser_team_pages import team_of as _team
 from referee.addons.host.public_pages import announcements
 from referee.addons.host.store import audit, audited
-from referee.addons.host.teams import Team
-from referee.addons.host.times import VALUES
+from referee.addons.host.times import VALUES, typed_time
 from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import site
@@ -28,6 +27,8 @@ from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common.errors import UsageError
 
 AUDIT_LINES = 1000
+QUEUED = 50
+"""The most versions of the queue that the page shows."""
 TEXT_LETTERS = 10_000
 CSV_LETTERS = 200_000
 STATES = ("active", "withdrawn", "disqualified")
@@ -47,8 +48,13 @@ def _organiser_page(
     """`doubtful`: a table of teams, how it is read, and what may be wrong."""
     store, problem = asked.contest.store, asked.contest.live.problem
     found = teams.teams(store)
+    waiting = check_queue.lines(store, asked.contest.settings.checks)
     return asked.contest.render(
         "organiser.html",
+        queue=waiting[:QUEUED],
+        more_waiting=max(0, len(waiting) - QUEUED),
+        extended=switches.extended(store),
+        zone=asked.contest.settings.zone,
         title="Organiser",
         person=asked.who,
         teams=[(each, len(teams.members(store, each.id)), versions.current(store, each.id)) for each in found],
@@ -96,18 +102,17 @@ def invite_many(asked: Asked) -> Response:
     return _download(teams.written_csv(links).encode(), "invitations.csv", "text/csv; charset=utf-8")
 
 
-def _team(asked: Asked) -> Team:
-    found = teams.team(asked.contest.store, asked.path["team"])
-    if found is None:
-        raise Denied(404, "there is no such team")
-    return found
-
-
 def new_invitation(asked: Asked) -> Response:
     """Replaces the invitation of a team, whose link was lost."""
     team = _team(asked)
     token = teams.new_link(asked.contest.store, team.id, "invitation", asked.who.actor, asked.address)
     return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", team.name)
+
+
+def invite_organiser(asked: Asked) -> Response:
+    """Shows a link by which somebody else organises, too. An earlier one that was not opened has ended."""
+    token = teams.new_link(asked.contest.store, None, "invitation", asked.who.actor, asked.address)
+    return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", "the other organiser")
 
 
 def sign_out_team(asked: Asked) -> Response:
@@ -164,9 +169,10 @@ def remove_announcement(asked: Asked) -> Response:
 
 
 def set_switch(asked: Asked) -> Response:
-    """Sets a switch, now or at a time (UTC)."""
+    """Sets a switch, now or at a time."""
     name, value, when = asked.path["switch"], asked.text("value"), asked.text("at")
-    switches.set_switch(asked.contest.store, name, value, _time(when), asked.who.actor, asked.address)
+    at = typed_time(when, asked.contest.settings.zone)
+    switches.set_switch(asked.contest.store, name, value, at, asked.who.actor, asked.address)
     return see("/organiser")
 
 
@@ -178,17 +184,6 @@ def forget_switch(asked: Asked) -> Response:
             switches.forget(asked.contest.store, name, each.at, asked.who.actor, asked.address)
             break
     return see("/organiser")
-
-
-def _time(text: str) -> float | None:
-    """Returns a time that was typed; None for nothing. UsageError if it is none."""
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"{text}: expected a time such as 2026-11-27T18:00, in UTC") from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 # Exports.

@@ -204,9 +204,18 @@ class Queue:
     async def _one(self, one: Version, task_status: trio.TaskStatus[None]) -> None:
         async with self._free:
             task_status.started()
-            await self._decide(one)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._end_if_cancelled, one, nursery.cancel_scope)
+                await self._decide(one)
+                nursery.cancel_scope.cancel()
         if (decided := versions.by_id(self.store, one.id)) is not None and decided.is_decided:
             self.on_decision(decided)
+
+    async def _end_if_cancelled(self, one: Version, check: trio.CancelScope) -> None:
+        """Ends a check that the organiser has cancelled."""
+        while (now := versions.by_id(self.store, one.id)) is not None and now.status == "checking":
+            await trio.sleep(LOOK_S)
+        check.cancel()
 
     async def _decide(self, one: Version) -> None:
         store, team = self.store, teams.team(self.store, one.team)
@@ -225,8 +234,8 @@ class Queue:
             self._again(one, outcome.reason)
         elif outcome.accepted and outcome.entry is not None:
             entry = outcome.entry
-            versions.accept(store, one, entry)
-            await trio.to_thread.run_sync(enter, store, entry)
+            if versions.accept(store, one, entry):
+                await trio.to_thread.run_sync(enter, store, entry)
         else:
             versions.refuse(store, one, outcome.reason)
         return None

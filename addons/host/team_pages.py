@@ -53,6 +53,7 @@ def _team_page(asked: Asked, link: str = "", token: str = "") -> Response:
         standings=live.public.result,
         plays=live.whole.row_of(team.name) is not None,
         uploads=switches.setting_of(store, "uploads"),
+        extension=switches.extension(store, number),
         closes=next((each for each in switches.planned(store, "uploads") if each.value == "closed"), None),
         quota=contest.settings.quota,
         git_hosts=contest.settings.git_hosts,
@@ -75,15 +76,22 @@ def new_token(asked: Asked) -> Response:
 
 def version_page(asked: Asked) -> Response:
     """Answers with a version: its place in the queue, its build log, what the check says, and its faults in games."""
-    one, store = version_of(asked), asked.contest.store
+    return rendered_version(asked, team_of(asked), version_of(asked), "/team")
+
+
+def rendered_version(asked: Asked, team: Team, one: Version, at: str) -> Response:
+    """Answers with a version. `at`: the path of its team, as who asks sees it."""
+    store = asked.contest.store
     return asked.contest.render(
         "version.html",
-        title=f"{team_of(asked).name}, version {one.version}",
+        title=f"{team.name}, version {one.version}",
         one=one,
+        at=at,
+        is_own=asked.person is not None and not asked.person.is_organiser,
         shown=shown(asked.contest, one),
         report=submissions.report_text(store, one) if one.is_decided else "",
         seconds=submissions.seconds(one),
-        current=versions.current(store, asked.team),
+        current=versions.current(store, team.id),
         games=asked.contest.live.whole.version(one.bot, one.hash) if one.status == "accepted" else None,
         most_faults=FAULTS,
     )
@@ -106,7 +114,7 @@ def play_version(asked: Asked) -> Response:
     one = version_of(asked)
     if team_of(asked).state != "active":
         raise UsageError("your team does not take part any more")
-    if switches.value_of(asked.contest.store, "uploads") != "open":
+    if not switches.may_hand_in(asked.contest.store, asked.team):
         raise UsageError("uploads are closed, so that the version that plays cannot change any more")
     submissions.play_again(asked.contest.store, one)
     return see("/team")

@@ -7,12 +7,14 @@ moved or taken back changes nothing before its time.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.past_tables import PastTable, past_table
 from referee.addons.tournament.store.reader import Book
+from referee.harness.common.errors import UsageError
 
 VALUES = {
     "uploads": ("open", "closed"),
@@ -30,6 +32,22 @@ class Setting(Struct, frozen=True):
     at: float
     """Seconds since 1970."""
     value: str
+
+
+def shown(at: float | None, zone: str) -> str:
+    """Returns a time in a zone, as people read it; empty for none."""
+    return "" if at is None else datetime.fromtimestamp(at, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def typed_time(text: str, zone: str) -> float | None:
+    """Returns a time that was typed, in a zone unless it names one; None for nothing. UsageError if it is none."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{text[:40]}: expected a time such as 2026-11-27T18:00, in {zone}") from error
 
 
 def setting(settings: Iterable[Setting], name: str, now: float) -> Setting:

@@ -13,6 +13,7 @@ from referee.addons.tournament.reports.class_list import DISQUALIFIED, EARLIER, 
 from referee.harness.common.errors import UsageError
 
 AN_HOUR_S = 3600.0
+CANCELLED = "the organiser has ended its check"
 TRIES = 3
 """How often a check begins that the machine does not let finish. A version that is refused then is not to blame."""
 FREE_REFUSALS = 1
@@ -150,6 +151,12 @@ class Quota(Struct, frozen=True):
     pause_s: float = 15.0
     """After the second refused version in a row. It doubles with each further one."""
 
+    @property
+    def unlimited(self) -> "Quota":
+        """That of an organiser, who hands in for a team: only the size of an upload is limited."""
+        most = 1 << 40
+        return Quota(an_hour=most, waiting=most, bytes=self.bytes, stored_bytes=most, pause_s=0.0)
+
 
 def check_quota(store: Store, team: int, quota: Quota) -> None:
     """UsageError if the team may hand in nothing now."""
@@ -276,14 +283,32 @@ def refuse(store: Store, one: Version, reason: str) -> None:
         )
 
 
-def accept(store: Store, one: Version, entry: Entry) -> None:
-    """Decides that a version plays. It replaces the team's earlier one."""
+def accept(store: Store, one: Version, entry: Entry) -> bool:
+    """Decides that a version plays. It replaces the team's earlier one. Returns False if it was cancelled meanwhile."""
     with store.writing() as database:
-        database.execute(
-            "UPDATE submission SET status = 'accepted', decided_at = ?, bot = ?, hash = ?, entry = ? WHERE id = ?",
+        done = database.execute(
+            "UPDATE submission SET status = 'accepted', decided_at = ?, bot = ?, hash = ?, entry = ? "
+            "WHERE id = ? AND status != 'refused'",
             (time.time(), entry.name, entry.hash, msgspec.json.encode(entry).decode(), one.id),
         )
-        set_current(database, one)
+        if done.rowcount:
+            set_current(database, one)
+    return bool(done.rowcount)
+
+
+def cancel(store: Store, number: int, actor: str, address: str = "") -> bool:
+    """Ends the check of a version for the organiser. Returns False if it neither waits nor is being checked."""
+    with store.writing() as database:
+        done = database.execute(
+            "UPDATE submission SET status = 'refused', decided_at = ?, reason = ? "
+            "WHERE id = ? AND status IN ('waiting', 'checking')",
+            (time.time(), CANCELLED, number),
+        )
+        if done.rowcount:
+            (one,) = rows(database, Version, f"SELECT {COLUMNS} FROM submission WHERE id = ?", number)
+            name = database.execute("SELECT name FROM team WHERE id = ?", (one.team,)).fetchone()[0]
+            audit(database, actor, "cancel check", f"{name} version {one.version}", "", address)
+    return bool(done.rowcount)
 
 
 # For the play process.

@@ -56,6 +56,7 @@ def host(
     with_: Annotated[Sequence[str], Parameter(name="--with")] = (),
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
+    zone: str = "UTC",
     sign_in: Annotated[Path | None, MORE] = None,
     access_log: Annotated[Path | None, MORE] = None,
     organisers_from: Annotated[Sequence[str], MORE] = (),
@@ -85,6 +86,7 @@ def host(
             marked as yours, and has no place in the table. Repeatable. It stays in the contest.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
+        zone: The time zone of all times on the pages, such as Europe/Berlin.
         sign_in: FILE: a TOML file about the OpenID Connect provider by which team members sign in: issuer, client_id,
             client_secret (or REFEREE_OIDC_SECRET in the environment) and name.
         access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds, id.
@@ -123,6 +125,7 @@ def host(
         proxies=tuple(proxy),
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
         checks=at_a_time,
+        zone=zone,
         access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
