@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from referee.addons.host import teams
-from referee.addons.host.live import Live
+from referee.addons.host.live import LINKS, Live
 from referee.addons.host.settings import ACCOUNT, SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import Account, Person
@@ -193,6 +193,25 @@ def account_of(request: Request, contest: Contest) -> Account | None:
     return contest.provider.unsealed(Account, cookie, ACCOUNT) if contest.provider and cookie else None
 
 
+def links_of(person: Person | None, contest: Contest) -> str:
+    """Returns the links that only some readers have: to their team's page, or to the organiser's."""
+    if person is not None:
+        path, text = ("/organiser", "Organiser") if person.is_organiser else ("/team", "Your team")
+    elif contest.provider is not None:
+        path, text = "/sign-in", "Sign in"
+    else:
+        return ""
+    return f' <a href="{path}">{text}</a>'
+
+
+def personal(response: Response, person: Person | None, contest: Contest) -> Response:
+    """Puts the links for who reads a page into it."""
+    if LINKS.encode() in (body := bytes(response.body)):
+        response.body = body.replace(LINKS.encode(), links_of(person, contest).encode(), 1)
+        response.headers["content-length"] = str(len(response.body))
+    return response
+
+
 def set_session(response: Response, settings: WebSettings, token: str) -> None:
     """Has the browser keep a new session. Whatever it had before is replaced."""
     settings.set_cookie(response, SESSION, token, teams.SESSION_S)
@@ -244,6 +263,7 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
     """Returns what answers a route: checks first, then the page in a thread."""
 
     async def answer(request: Request) -> Response:
+        person = None
         try:
             address = client_address(request, contest.settings)
             person, token = await run_in_threadpool(identified, request, contest)
@@ -256,24 +276,25 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
             account = account_of(request, contest)
             asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)
             async with contest.slow if page.is_slow else nullcontext():
-                return await run_in_threadpool(page.answer, asked)
+                return personal(await run_in_threadpool(page.answer, asked), person, contest)
         except Denied as denied:
-            return problem(contest, denied.status, str(denied), request)
+            return problem(contest, denied.status, str(denied), request, person)
         except UsageError as error:
-            return problem(contest, 400, str(error), request)
+            return problem(contest, 400, str(error), request, person)
         except RunError as error:
-            return problem(contest, 503, str(error), request)
+            return problem(contest, 503, str(error), request, person)
 
     return answer
 
 
-def problem(contest: Contest, status: int, text: str, request: Request) -> Response:
+def problem(contest: Contest, status: int, text: str, request: Request, person: Person | None = None) -> Response:
     """Returns a page, or a line for a program, that says what is wrong."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status)
-    return contest.render(
+    made = contest.render(
         "problem.html", title=TITLES.get(status, "That did not work"), status=status, text=text, status_code=status
     )
+    return personal(made, person, contest)
 
 
 def see(path: str) -> Response:

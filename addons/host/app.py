@@ -35,13 +35,14 @@ from referee.addons.host.access import (
     check_access,
     client_address,
     identified,
+    links_of,
     problem,
     request_id,
 )
-from referee.addons.host.live import NUMBER, Live
+from referee.addons.host.live import LINKS, NUMBER, Live
 from referee.addons.host.orders import WATCHED_S, note_watched
 from referee.addons.host.readers import Readers
-from referee.addons.host.settings import WebSettings
+from referee.addons.host.settings import SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
@@ -123,7 +124,7 @@ PAGES = (
 NAV = (
     '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
     '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
-    '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
+    f'<a href="/finals">Finals</a>{LINKS}</nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 LIVE_HEAD = (
@@ -143,7 +144,7 @@ class Application:
         templates.globals |= frame
         templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
-        self.live = Live(store, lambda: {**frame, "more_head": live_head})
+        self.live = Live(store, lambda: {**frame, "more_head": live_head}, settings.zone)
         self.readers = Readers(settings)
         self._watched_at = -WATCHED_S
 
@@ -218,8 +219,11 @@ class Application:
         return problem(self.contest, 404, "there is no such page", request)
 
     async def _index(self, request: Request) -> Response:
-        """Sends the table from memory."""
-        return kept(self.live.table, request)
+        """Sends the table from memory, with the links for who reads it."""
+        person = None
+        if self.contest.settings.named(SESSION) in request.cookies:
+            person, _ = await run_in_threadpool(identified, request, self.contest)
+        return kept(self.live.table_with(links_of(person, self.contest)), request)
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["file"]

@@ -7,12 +7,13 @@ the tournament has changed.
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import msgspec
 
-from referee.addons.host import finals, switches
+from referee.addons.host import finals, switches, times
 from referee.addons.host.store import Store
 from referee.addons.host.times import frozen_table
 from referee.addons.tournament.plan import Plan, read_plan
@@ -37,6 +38,8 @@ FINAL_S = 1.0
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
+LINKS = "<!--links-->"
+"""The place of a page's links for who reads it. Pages are made once for everybody."""
 HTML = "text/html; charset=utf-8"
 NUMBER = 'data-number=""'
 """The attribute of the page with the table that gets the table's number."""
@@ -49,12 +52,26 @@ OWN = "own"
 class LiveSite(Site):
     """The pages of one moment."""
 
-    def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        book: Book,
+        frame: dict[str, str],
+        zone: str = "UTC",
+        deadlines: Sequence[str] = (),
+    ) -> None:
+        """`frame`: what stands around each page. `deadlines`: sentences above the table."""
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
         super().__init__(plan, folder, None, Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
         self.own_viewed = viewed
-        self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        self.zone = ZoneInfo(zone)
+        self._context |= {
+            **frame,
+            "deadlines": deadlines,
+            "shows_seed": False,
+        }  # with it, the luck of games to come could be computed
         self._has_games = self._is_asked = False
         self._made: dict[str, bytes] = {}
         self._book = book
@@ -165,18 +182,19 @@ class LiveSite(Site):
 class Live:
     """The newest `LiveSite`, for the public and, while the table is frozen, one for the teams."""
 
-    def __init__(self, store: Store, frame: Callable[[], dict[str, str]]) -> None:
-        """`frame`: returns what stands around each page."""
-        self.folder, self.store, self._frame = store.folder, store, frame
+    def __init__(self, store: Store, frame: Callable[[], dict[str, str]], zone: str = "UTC") -> None:
+        """`frame`: returns what stands around each page. `zone`: the time zone of the pages."""
+        self.folder, self.store, self._frame, self._zone = store.folder, store, frame, zone
         self.number = int(time.time() * 1000)
         """Counts the changes of the public table, which has it. Another process of the contest counts other numbers."""
         self.problem = ""
         """Why the ledger cannot be read; empty if it can."""
         self.public: LiveSite
         self.whole: LiveSite
-        self.table: Page
-        """The public page with the table."""
-        self._unnumbered = b""
+        self._numbered = self._unnumbered = b""
+        """The public page with the table, with and without its number."""
+        self._tables: dict[str, Page] = {}
+        """The same by the links that its readers have."""
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
         self._pause_until = 0.0
@@ -202,8 +220,9 @@ class Live:
                 return False  # the last pages stay
             raise
         book = self._book.copy()
-        whole = LiveSite(plan, self.folder, book, self._frame())
-        public = self._frozen(plan, book) or whole
+        deadlines = self._deadlines()
+        whole = LiveSite(plan, self.folder, book, self._frame(), self._zone, deadlines)
+        public = self._frozen(plan, book, deadlines) or whole
         if self._seen is not None:
             whole.follow(self.whole)
             public.follow(self.public)
@@ -215,9 +234,20 @@ class Live:
         if table != self._unnumbered:
             self._unnumbered = table
             self.number += 1
-            numbered = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
-            self.table = page(numbered, HTML, level=6)
+            self._numbered = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
+            self._tables = {}
         return True
+
+    def table_with(self, links: str) -> Page:
+        """Returns the public page with the table, with the links that some readers have."""
+        tables = self._tables
+        if links not in tables:
+            tables[links] = page(self._numbered.replace(LINKS.encode(), links.encode(), 1), HTML, level=6)
+        return tables[links]
+
+    def _deadlines(self) -> list[str]:
+        """Returns sentences about the changes of switches that are to come."""
+        return times.deadlines(switches.settings(self.store), time.time(), self._zone)
 
     def game_page(self, site: LiveSite, name: str, seat: int | None) -> bytes | None:
         """Returns the page with the viewer for a game. `seat`: of the team that reads; None: as the public sees it."""
@@ -242,23 +272,23 @@ class Live:
             if site is None or (now > at + FINAL_S and _signature(folder) != seen):
                 seen = _signature(folder)
                 plan = read_plan(folder / PLAN)
-                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame())
+                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame(), self._zone)
             self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
             return site
 
-    def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
+    def _frozen(self, plan: Plan, book: Book, deadlines: Sequence[str]) -> LiveSite | None:
         """Returns the pages of the moment at which the table was frozen; None if it is not."""
         frozen = switches.frozen_at(self.store)
         if frozen is None:
             return None
         past = frozen_table(self.folder, plan, book, frozen)
-        site = LiveSite(past.plan, self.folder, past.games(book), self._frame())
-        site.title = f"{plan.heading}, frozen at {past.date}"
+        site = LiveSite(past.plan, self.folder, past.games(book), self._frame(), self._zone, deadlines)
+        site.title = f"{plan.heading}, frozen at {times.shown(frozen, self._zone)}"
         return site
 
     def _signature(self) -> object:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
-        return _signature(self.folder), switches.frozen_at(self.store)
+        return _signature(self.folder), switches.frozen_at(self.store), self._deadlines()
 
 
 def _signature(folder: Path) -> object:

@@ -25,6 +25,20 @@ VALUES = {
 """What each switch may be. The first holds until a time says otherwise."""
 
 
+CHANGES = {
+    ("uploads", "open"): "Teams can hand in from",
+    ("uploads", "closed"): "Teams can hand in until",
+    ("rated", "on"): "Rated games are played from",
+    ("rated", "off"): "Rated games end at",
+    ("practice", "open"): "Teams can practise against all bots from",
+    ("practice", "staff"): "Teams can practise only against the organiser's bots from",
+    ("practice", "off"): "Practice ends at",
+    ("table", "public"): "The table moves again from",
+    ("table", "frozen"): "The table stands still from",
+}
+"""The words for a change, before its time."""
+
+
 class Setting(Struct, frozen=True):
     """A switch, from a time on."""
 
@@ -59,6 +73,12 @@ def setting(settings: Iterable[Setting], name: str, now: float) -> Setting:
 def planned(settings: Iterable[Setting], name: str, now: float) -> list[Setting]:
     """Returns the changes of a switch that are to come, the next one first."""
     return sorted((each for each in settings if each.name == name and each.at > now), key=lambda each: each.at)
+
+
+def deadlines(settings: Iterable[Setting], now: float, zone: str) -> list[str]:
+    """Returns sentences for everybody about the changes that are to come, the next one first."""
+    to_come = sorted((each for each in settings if each.at > now), key=lambda each: each.at)
+    return [f"{CHANGES[each.name, each.value]} {shown(each.at, zone)}." for each in to_come]
 
 
 def may_practise(value: str, rival_is_staff: bool) -> bool:

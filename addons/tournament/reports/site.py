@@ -7,6 +7,7 @@ everything. Each author has a page with the own bot's faults and standard error,
 import gzip
 import time
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -131,13 +132,15 @@ def page_templates(*folders: Path) -> jinja2.Environment:
         "sentence": _sentence,
         "date": _date,
     }
-    pages.globals |= {"nav": "", "more_head": "", "shows_seed": True}
+    pages.globals |= {"nav": "", "more_head": "", "shows_seed": True, "deadlines": ()}
     return pages
 
 
 class Site:
     """Makes the pages, and writes them to files. A server overrides `add` and `has` to send them instead."""
 
+    zone: tzinfo = UTC
+    """Of the time at which the table was made."""
     own_viewed = 0
     """How many games of an author's page have a page with the viewer."""
 
@@ -198,7 +201,7 @@ class Site:
             podium=[(row, figure(self.plan, row, self.result.rows)) for row in self._podium()],
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
-            updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+            updated=datetime.now(self.zone).strftime("%Y-%m-%d %H:%M %Z"),
             headers=[columns[place] for place in kept],
             cells=[[text[place] for place in kept] for text in texts],
             past=past,
