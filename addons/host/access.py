@@ -54,7 +54,7 @@ class Access(Enum):
 
     EVERYBODY = "everybody"
     MEMBER = "a member of a team"
-    SUBMITTER = "a member of a team, also by `referee submit`"
+    SUBMITTER = "a member of a team, also by `referee submit` and `referee team`"
     ORGANISER = "the organiser"
 
 
@@ -206,7 +206,7 @@ def links_of(person: Person | None, contest: Contest) -> str:
 
 def personal(response: Response, person: Person | None, contest: Contest) -> Response:
     """Puts the links for who reads a page into it."""
-    if LINKS.encode() in (body := bytes(response.body)):
+    if LINKS.encode() in (body := bytes(getattr(response, "body", b""))):  # a file has none
         response.body = body.replace(LINKS.encode(), links_of(person, contest).encode(), 1)
         response.headers["content-length"] = str(len(response.body))
     return response
@@ -231,7 +231,7 @@ def check_access(access: Access, person: Person | None, address: str, settings: 
     elif person.is_organiser:
         raise Denied(403, "this page is for the members of a team, and you have signed in as the organiser")
     if person.is_program and access is not Access.SUBMITTER:
-        raise Denied(403, "this token hands in and follows what it has handed in; sign in with a browser for the rest")
+        raise Denied(403, "this token is for `referee submit` and `referee team`; sign in with a browser for the rest")
 
 
 def check_origin(request: Request, person: Person | None) -> None:

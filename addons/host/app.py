@@ -23,6 +23,7 @@ from referee.addons.host import organiser_team_pages as organised
 from referee.addons.host import practice_pages as practice
 from referee.addons.host import public_pages as public
 from referee.addons.host import room, times, uploads, versions
+from referee.addons.host import team_api as api
 from referee.addons.host import team_pages as team
 from referee.addons.host.access import (
     HEADERS,
@@ -86,14 +87,20 @@ PAGES = (
     Page("GET", "/team/versions/{version:number}", MEMBER, team.version_page, is_slow=True),
     Page("GET", "/team/versions/{version:number}/state", SUBMITTER, team.version_state),
     Page("POST", "/team/versions/{version:number}/note", MEMBER, team.change_note),
-    Page("POST", "/team/versions/{version:number}/play", MEMBER, team.play_version),
+    Page("POST", "/team/versions/{version:number}/play", SUBMITTER, team.play_version),
     Page("GET", "/team/bot", MEMBER, team.own_bot, is_slow=True),
     Page("GET", "/team/games/{name}.html", MEMBER, team.own_game, is_slow=True),
-    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay, is_slow=True),
+    Page("GET", "/team/games/{name}.jsonl.gz", SUBMITTER, team.own_replay, is_slow=True),
     Page("GET", "/team/practice", MEMBER, practice.practice_page),
-    Page("POST", "/team/practice", MEMBER, practice.ask),
+    Page("POST", "/team/practice", SUBMITTER, practice.ask),
     Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game, is_slow=True),
-    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/replay", SUBMITTER, practice.practice_replay, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/state", SUBMITTER, api.practice_state),
+    Page("GET", "/team/status", SUBMITTER, api.status),
+    Page("GET", "/team/versions", SUBMITTER, api.versions_of_team),
+    Page("GET", "/team/versions/{version:number}/stderr", SUBMITTER, api.standard_error, is_slow=True),
+    Page("GET", "/team/games", SUBMITTER, api.games, is_slow=True),
+    Page("GET", "/team/days/{day}.zip", SUBMITTER, api.day, is_slow=True),
     Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
     Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
     Page("POST", "/organiser/invite", ORGANISER, organiser.invite),

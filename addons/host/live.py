@@ -117,6 +117,14 @@ class LiveSite(Site):
             self._with_games()
             return self.games.bots[ident]
 
+    def last_games(self, bot: str) -> list[Line]:
+        """Returns the lines of a bot's last games in all its versions, newest first."""
+        with self._making:
+            self._with_games()
+            keys = {key for each in self.plan.bots if each.name == bot for key in self.games.bots[each.ident].games}
+            lines = (self.games.lines[key][1] for key in keys if key in self.games.lines)
+            return sorted(lines, key=lambda line: -line.at)
+
     def line(self, name: str) -> tuple[Path, Line] | None:
         """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""
         with self._making:
@@ -220,7 +228,7 @@ class Live:
                 return False  # the last pages stay
             raise
         book = self._book.copy()
-        deadlines = self._deadlines()
+        deadlines = self.deadlines()
         whole = LiveSite(plan, self.folder, book, self._frame(), self._zone, deadlines)
         public = self._frozen(plan, book, deadlines) or whole
         if self._seen is not None:
@@ -245,7 +253,7 @@ class Live:
             tables[links] = page(self._numbered.replace(LINKS.encode(), links.encode(), 1), HTML, level=6)
         return tables[links]
 
-    def _deadlines(self) -> list[str]:
+    def deadlines(self) -> list[str]:
         """Returns sentences about the changes of switches that are to come."""
         return times.deadlines(switches.settings(self.store), time.time(), self._zone)
 
@@ -288,7 +296,7 @@ class Live:
 
     def _signature(self) -> object:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
-        return _signature(self.folder), switches.frozen_at(self.store), self._deadlines()
+        return _signature(self.folder), switches.frozen_at(self.store), self.deadlines()
 
 
 def _signature(folder: Path) -> object:

@@ -74,7 +74,10 @@ def ask(asked: Asked) -> Response:
     """Asks for a practice game."""
     store = asked.contest.store
     plan, rival, number = read_plan(store.folder / PLAN), asked.text("rival"), asked.text("version")
-    one = next((each for each in _playable(asked) if str(each.version) == number), None)
+    playable = _playable(asked)
+    if not number and (current := versions.current(store, asked.team)) is not None:
+        number = str(current.version)
+    one = next((each for each in playable if str(each.version) == number), None)
     if one is None:
         raise UsageError("choose one of your accepted versions")
     if rival not in rivals(plan):
@@ -93,7 +96,9 @@ def ask(asked: Asked) -> Response:
     checked_options(plan, options)
     text = msgspec.json.encode(options).decode()
     most = asked.contest.settings.practice_a_day
-    practice.ask(store, asked.team, asked.who.member, one.id, rival, int(seat), seed, text, most)
+    game = practice.ask(store, asked.team, asked.who.member, one.id, rival, int(seat), seed, text, most)
+    if asked.who.is_program:
+        return Response(msgspec.json.encode({"game": game}), 201, media_type="application/json")
     return see("/team/practice")
 
 

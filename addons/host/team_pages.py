@@ -117,7 +117,7 @@ def play_version(asked: Asked) -> Response:
     if not switches.may_hand_in(asked.contest.store, asked.team):
         raise UsageError("uploads are closed, so that the version that plays cannot change any more")
     submissions.play_again(asked.contest.store, one)
-    return see("/team")
+    return version_state(asked) if asked.who.is_program else see("/team")
 
 
 def own_bot(asked: Asked) -> Response:

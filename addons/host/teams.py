@@ -67,7 +67,7 @@ class Person(Struct, frozen=True):
     team: int | None
     """None: an organiser."""
     is_program: bool
-    """It is `referee submit` with a token, which may hand in and follow what it has handed in."""
+    """It is `referee submit` or `referee team` with a token, which may do less than a browser."""
 
     @property
     def is_organiser(self) -> bool:

@@ -52,7 +52,8 @@ def filled(cup: Cup, path: str) -> str:
         "team:number": str(cup.third),
         "announcement:number": "1",
         "submission:number": "99",
-        "game:number": "1",
+        "day": "2026-11-27",
+        "game:number": "99",
         "final": "CUP-1",
         "switch": "uploads",
     }
