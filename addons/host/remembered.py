@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.errors import UsageError, reason, writing
 from referee.harness.common.paths import data_folder, make_folder, read_limited
 from referee.protocol.errors import UNDECODABLE
 
@@ -42,10 +42,22 @@ def _all() -> dict[str, Remembered]:
     return {}
 
 
+def _whole(path: Path) -> Path:
+    """Returns the whole path. UsageError if this folder was removed."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {reason(error)}") from error
+
+
+def _key(folder: Path) -> str:
+    return os.fsencode(folder).decode("utf-8", "backslashreplace")
+
+
 def remember(bot: Path, address: str, token: str) -> None:
     """Keeps the address and the token of a contest for a bot's folder, or for the folder of its file."""
-    folder = bot.resolve() if bot.is_dir() else bot.resolve().parent
-    known = _all() | {str(folder): Remembered(address, token)}
+    folder = _whole(bot)
+    known = _all() | {_key(folder if os.path.isdir(folder) else folder.parent): Remembered(address, token)}
     file = _file()
     new = file.with_name(f".{FILE}.{os.getpid()}")
     with writing(file):
@@ -60,8 +72,8 @@ def contest_of(bot: Path, to: str | None) -> Remembered:
 
     `to`: the address that the user names. A token is sent to the contest that gave it, and to no other.
     """
-    known, folder = _all(), bot.resolve()
-    found = next((known[str(each)] for each in (folder, *folder.parents) if str(each) in known), None)
+    known, folder = _all(), _whole(bot)
+    found = next((known[_key(each)] for each in (folder, *folder.parents) if _key(each) in known), None)
     token = os.environ.get(TOKEN, "").strip()
     if found is not None and to is not None and found.address != to.rstrip("/"):
         found = None
