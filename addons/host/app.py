@@ -68,7 +68,7 @@ PAGES = (
     Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True),
     Page("GET", "/news", EVERYBODY, public.news),
     Page("GET", "/finals", EVERYBODY, final.finals_page),
-    Page("GET", "/rules", EVERYBODY, public.rules),
+    Page("GET", "/rules", EVERYBODY, public.rules, is_slow=True),
     Page("GET", "/kits", EVERYBODY, public.kits),
     Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
     Page("GET", "/join/{token}", EVERYBODY, public.join_page),

@@ -126,8 +126,10 @@ async def run(
             nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)
             nursery.start_soon(queue.run)
             plan = read_plan(store.folder / PLAN)
-            for line in await threads.run(lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True):
-                note(line)
+            for name, why in await threads.run(
+                lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True
+            ):
+                note(f"first bots in {name} will be refused: {why}")
 
 
 async def _keep(name: str, command: list[str], fds: list[int], end_s: float, note: Note) -> None:

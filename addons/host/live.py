@@ -19,6 +19,7 @@ from referee.addons.host.times import frozen_table
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.history import history
+from referee.addons.tournament.reports.notes import REFERENCE
 from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.reports.rows import Row
 from referee.addons.tournament.reports.site import Site, shown_to
@@ -67,11 +68,13 @@ class LiveSite(Site):
         super().__init__(plan, folder, None, Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
         self.own_viewed = viewed
         self.zone = ZoneInfo(zone)
-        self._context |= {
-            **frame,
-            "deadlines": deadlines,
-            "shows_seed": False,
-        }  # with it, the luck of games to come could be computed
+        self.organisers_notes = result.notes
+        """What only the organiser reads about the table."""
+        if plan.format == "ladder":
+            result.notes = [note for note in result.notes if note == REFERENCE]
+        self.ranks_first = True
+        shows_seed = False  # with it, the luck of games to come could be computed
+        self._context |= {**frame, "deadlines": deadlines, "shows_seed": shows_seed}
         self._has_games = self._is_asked = False
         self._made: dict[str, bytes] = {}
         self._book = book

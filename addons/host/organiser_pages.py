@@ -55,6 +55,7 @@ def _organiser_page(
         more_waiting=max(0, len(waiting) - QUEUED),
         extended=switches.extended(store),
         zone=asked.contest.settings.zone,
+        notes=asked.contest.live.whole.organisers_notes,
         title="Organiser",
         person=asked.who,
         teams=[(each, len(teams.members(store, each.id)), versions.current(store, each.id)) for each in found],

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from starlette.responses import Response
 
-from referee.addons.host import teams
+from referee.addons.host import contest_rules, switches, teams
 from referee.addons.host.access import Asked, Denied, see, set_session
 from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
@@ -106,9 +106,21 @@ def news(asked: Asked) -> Response:
 
 
 def rules(asked: Asked) -> Response:
-    """Answers with the rules of the game."""
-    game = find_game(asked.contest.live.public.plan.game)
-    return asked.contest.render("rules.html", title=f"Rules of {game.title}", rules=_rules(game))
+    """Answers with the rules of the contest, and with those of its game."""
+    live, settings = asked.contest.live, asked.contest.settings
+    plan = live.public.plan
+    game = find_game(plan.game)
+    return asked.contest.render(
+        "rules.html",
+        title=f"Rules of {game.title}",
+        rules=_rules(game),
+        limits=contest_rules.limits(plan, settings.quota),
+        languages=contest_rules.languages(plan.game, plan.limits.build_network),
+        ranking=live.public.result.ranking,
+        deadlines=live.deadlines(),
+        uploads=switches.setting_of(asked.contest.store, "uploads"),
+        practice_a_day=settings.practice_a_day,
+    )
 
 
 @cache

@@ -23,13 +23,13 @@ from referee.addons.tournament.reports.author_links import secret, token
 from referee.addons.tournament.reports.bracket_drawing import BOX, drawing
 from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
-from referee.addons.tournament.reports.order import figure
+from referee.addons.tournament.reports.order import UNEQUAL, figure
 from referee.addons.tournament.reports.past_tables import PastTable, frozen
 from referee.addons.tournament.reports.readers import Reader, published
 from referee.addons.tournament.reports.rows import Row, Standings
 from referee.addons.tournament.reports.site_folder import SiteFolder, site_folder
 from referee.addons.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
-from referee.addons.tournament.reports.standings_text import cells, headers, progress
+from referee.addons.tournament.reports.standings_text import RATING, cells, headers, progress
 from referee.addons.tournament.store.ledger import Line
 from referee.addons.tournament.store.reader import read
 from referee.addons.tournament.store.reader import replay as kept_replay
@@ -141,6 +141,8 @@ class Site:
 
     zone: tzinfo = UTC
     """Of the time at which the table was made."""
+    ranks_first = False
+    """Whether the figure that ranks follows the name, so that it is in view on a phone."""
     own_viewed = 0
     """How many games of an author's page have a page with the viewer."""
 
@@ -192,6 +194,8 @@ class Site:
         columns = headers(self.result)
         texts = [cells(row, columns) for row in self.result.rows]
         kept = [place for place, name in enumerate(columns) if name != CHANCE or any(text[place] for text in texts)]
+        if self.ranks_first and self.plan.format in UNEQUAL:
+            kept.insert(2, kept.pop(kept.index(columns.index(RATING))))
         self.render(
             "index.html",
             "index.html",

@@ -15,7 +15,8 @@ from referee.harness.common.markdown import escaped
 from referee.harness.common.measures import Record, in_standings
 from referee.protocol.text import counted
 
-HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
+RATING = "Elo [low, high]"
+HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", RATING, "P(#1)", "different")
 MEAN = "score a game [low, high]"
 """The column that scores have if they rank the bots."""
 RARE = ("group", "forfeits", "byes")
@@ -28,7 +29,7 @@ HEADERS_OF_TIES = {
 }
 DROPPED = (
     *("different", "P(#1)", *reversed(HEADERS_OF_TIES.values()), "byes", "forfeits", "D", "L", "W"),
-    *("Elo [low, high]", "games"),
+    *(RATING, "games"),
 )
 """Columns that a narrow terminal leaves out, the first of these first."""
 FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
