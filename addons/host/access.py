@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FORM_BYTES = 256 << 10
 """The most bytes of a form without a file: a table of 5,000 teams."""
 FORM_S = 10.0
+CLASS_RATE = 300, 60.0
+"""Forms and links of strangers at one address, at once and within so many seconds: a whole class may sit behind it."""
 SLOW_PAGES = 4
 """How many pages that take long are made at a time."""
 POLICY = (
@@ -155,6 +157,8 @@ class Page(Struct, frozen=True):
     answer: Endpoint
     is_slow: bool = False
     """A game is played again for it, or it holds much."""
+    has_results: bool = False
+    """It shows the table, bots or games. Where these are for members only, strangers have to sign in."""
 
 
 def client_address(request: Request, settings: WebSettings) -> str:
@@ -234,6 +238,12 @@ def check_access(access: Access, person: Person | None, address: str, settings: 
         raise Denied(403, "this token is for `referee submit` and `referee team`; sign in with a browser for the rest")
 
 
+def check_results(person: Person | None, settings: WebSettings) -> None:
+    """Raises Denied for a stranger, where results are for members only."""
+    if settings.members_only and person is None:
+        raise Denied(401, "this contest's table is for its members: open the link that your team has")
+
+
 def check_origin(request: Request, person: Person | None) -> None:
     """Raises Denied if a page of somebody else has sent the form. A program's token is in no browser."""
     if person is not None and person.is_program:
@@ -268,10 +278,15 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
             address = client_address(request, contest.settings)
             person, token = await run_in_threadpool(identified, request, contest)
             check_access(page.access, person, address, contest.settings)
+            if page.has_results:
+                check_results(person, contest.settings)
             form = {}
             if page.method == "POST":
                 check_origin(request, person)
-                contest.rates.check(f"post {person.member if person else network(address)}", 60, 60)
+                if person is not None:
+                    contest.rates.check(f"post {person.member}", 60, 60)
+                else:
+                    contest.rates.check(f"post {network(address)}", *CLASS_RATE)
                 form = await read_form(request)
             account = account_of(request, contest)
             asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)

@@ -22,7 +22,7 @@ from referee.addons.host import organiser_pages as organiser
 from referee.addons.host import organiser_team_pages as organised
 from referee.addons.host import practice_pages as practice
 from referee.addons.host import public_pages as public
-from referee.addons.host import room, times, uploads, versions
+from referee.addons.host import room, sign_up, times, uploads, versions
 from referee.addons.host import team_api as api
 from referee.addons.host import team_pages as team
 from referee.addons.host.access import (
@@ -34,6 +34,7 @@ from referee.addons.host.access import (
     Rates,
     answering,
     check_access,
+    check_results,
     client_address,
     identified,
     links_of,
@@ -62,25 +63,27 @@ EVENTS = "text/event-stream"
 VERSION = "/organiser/teams/{team:number}/versions/{version:number}"
 EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
 PAGES = (
-    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True),
-    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True),
-    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True),
-    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True),
+    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True, has_results=True),
+    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True, has_results=True),
+    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True, has_results=True),
+    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True, has_results=True),
     Page("GET", "/news", EVERYBODY, public.news),
-    Page("GET", "/finals", EVERYBODY, final.finals_page),
+    Page("GET", "/finals", EVERYBODY, final.finals_page, has_results=True),
     Page("GET", "/rules", EVERYBODY, public.rules, is_slow=True),
     Page("GET", "/kits", EVERYBODY, public.kits),
     Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
     Page("GET", "/join/{token}", EVERYBODY, public.join_page),
     Page("POST", "/join/{token}", EVERYBODY, public.join),
+    Page("GET", "/sign-up", EVERYBODY, sign_up.page),
+    Page("POST", "/sign-up", EVERYBODY, sign_up.sign_up),
     Page("GET", "/account", EVERYBODY, public.account_page),
     Page("POST", "/sign-out", EVERYBODY, public.sign_out),
-    Page("GET", "/finals/{final}", EVERYBODY, final.final_start, is_slow=True),
-    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table, is_slow=True),
-    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True),
-    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True),
-    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True),
-    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True),
+    Page("GET", "/finals/{final}", EVERYBODY, final.final_start, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True, has_results=True),
     Page("GET", "/team", MEMBER, team.team_page),
     Page("POST", "/team/link", MEMBER, team.new_join_link),
     Page("POST", "/team/token", MEMBER, team.new_token),
@@ -108,6 +111,7 @@ PAGES = (
     Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
     Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
     Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/code", ORGANISER, organiser.set_code),
     Page("POST", "/organiser/organisers", ORGANISER, organiser.invite_organiser),
     Page("POST", "/organiser/checks/{submission:number}/cancel", ORGANISER, organised.cancel_check),
     Page("GET", "/organiser/teams/{team:number}", ORGANISER, organised.team_page),
@@ -228,8 +232,12 @@ class Application:
     async def _index(self, request: Request) -> Response:
         """Sends the table from memory, with the links for who reads it."""
         person = None
-        if self.contest.settings.named(SESSION) in request.cookies:
+        if self.contest.settings.named(SESSION) in request.cookies or "authorization" in request.headers:
             person, _ = await run_in_threadpool(identified, request, self.contest)
+        try:
+            check_results(person, self.contest.settings)
+        except Denied as denied:
+            return problem(self.contest, denied.status, str(denied), request)
         return kept(self.live.table_with(links_of(person, self.contest)), request)
 
     async def _file(self, request: Request) -> Response:

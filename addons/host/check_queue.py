@@ -23,6 +23,8 @@ class Queued(Struct, frozen=True):
     team: int
     name: str
     """Of the team."""
+    bot: str
+    """Its name as others see it."""
     version: int
     file: str
     started_at: float | None
@@ -40,7 +42,8 @@ def queue(store: Store) -> list[Queued]:
     """Returns the versions that are being checked, and then those that wait, in the order of their checks."""
     found = store.rows(
         Queued,
-        "SELECT s.id, s.team, t.name, s.version, s.file, s.handed_in_at, "
+        "SELECT s.id, s.team, t.name, CASE t.alias WHEN '' THEN t.name ELSE t.alias END AS bot, s.version, "
+        "s.file, s.handed_in_at, "
         "CASE s.status WHEN 'checking' THEN s.started_at END AS started_at, "
         "(SELECT max(o.started_at) FROM submission AS o WHERE o.team = s.team) AS last_at "
         "FROM submission AS s JOIN team AS t ON t.id = s.team WHERE s.status IN ('waiting', 'checking') ORDER BY s.id",
@@ -89,7 +92,7 @@ def lines(store: Store, jobs: int) -> list[tuple[Queued, int, str]]:
     """Returns the queue, each version with how many come before it and a line about what it waits for."""
     found, mean, now = queue(store), mean_s(store), time.time()
     running = [each for each in found if each.started_at is not None]
-    named = ", ".join(f"{each.name}{_for(now - (each.started_at or now))}" for each in running[:NAMED])
+    named = ", ".join(f"{each.bot}{_for(now - (each.started_at or now))}" for each in running[:NAMED])
     more = f" and {len(running) - NAMED} more" if len(running) > NAMED else ""
     result = []
     for before, one in enumerate(found):

@@ -141,6 +141,8 @@ CREATE TABLE extension (                         -- a team that may hand in afte
     team INTEGER PRIMARY KEY REFERENCES team,
     until REAL NOT NULL
 ) STRICT;
+
+ALTER TABLE team ADD COLUMN alias TEXT NOT NULL DEFAULT '';  -- the name of its bot, where the public sees pseudonyms
 """
 
 MIGRATIONS = (FIRST, ACCOUNTS, EXTENSIONS)

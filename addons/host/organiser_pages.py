@@ -7,9 +7,20 @@ import time
 import zipfile
 from pathlib import Path
 
+import msgspec
 from starlette.responses import Response
 
-from referee.addons.host import check_queue, reference_bots, room, submissions, switches, teams, versions
+from referee.addons.host import (
+    check_queue,
+    pseudonyms,
+    reference_bots,
+    room,
+    sign_up,
+    submissions,
+    switches,
+    teams,
+    versions,
+)
 from referee.addons.host.access import Asked, see
 from referee.addons.host.final_pages import formats_of
 from referee.addons.host.organiser_team_pages import team_of as _team
@@ -55,6 +66,7 @@ def _organiser_page(
         more_waiting=max(0, len(waiting) - QUEUED),
         extended=switches.extended(store),
         zone=asked.contest.settings.zone,
+        signs_up=sign_up.is_on(store),
         notes=asked.contest.live.whole.organisers_notes,
         title="Organiser",
         person=asked.who,
@@ -116,6 +128,12 @@ def invite_organiser(asked: Asked) -> Response:
     return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", "the other organiser")
 
 
+def set_code(asked: Asked) -> Response:
+    """Sets the code with which teams sign up; empty = nobody does."""
+    sign_up.set_code(asked.contest.store, asked.text("code"), asked.who.actor, asked.address)
+    return see("/organiser")
+
+
 def sign_out_team(asked: Asked) -> Response:
     """Ends all sessions, tokens and links of a team."""
     teams.end_sessions(asked.contest.store, _team(asked).id, asked.who.actor, asked.address)
@@ -128,11 +146,11 @@ def set_state(asked: Asked) -> Response:
     store = asked.contest.store
     if state not in STATES:
         raise UsageError(f"{state}: expected {', '.join(STATES)}")
-    plays = any(entry.name == team.name for entry in read_plan(store.folder / PLAN).bots)
+    plays = any(entry.name == team.bot for entry in read_plan(store.folder / PLAN).bots)
     if plays and state != "active":
-        hand_in(store.folder, Withdraw((team.name,), state == "disqualified"))
+        hand_in(store.folder, Withdraw((team.bot,), state == "disqualified"))
     elif plays and team.state != "active":
-        hand_in(store.folder, Enter(back=(team.name,)))
+        hand_in(store.folder, Enter(back=(team.bot,)))
     teams.set_state(store, team.id, state, reason, asked.who.actor, asked.address)
     if state == "active" and (current := versions.current(store, team.id)) is not None:
         submissions.enter(store, current.tournament_entry)
@@ -199,7 +217,9 @@ def export_table(asked: Asked) -> Response:
     """Answers with the whole table as CSV."""
     result, text = asked.contest.live.whole.result, io.StringIO()
     columns = headers(result)
-    rows = [cells(row, columns) for row in result.rows]
+    real = pseudonyms.real_names(asked.contest.store)
+    named = (msgspec.structs.replace(row, name=real.get(row.name, row.name)) for row in result.rows)
+    rows = [cells(row, columns) for row in named]
     csv.writer(text).writerows([columns, *([*row[:1], *map(plain, row[1:2]), *row[2:]] for row in rows)])
     return _download(text.getvalue().encode(), "table.csv", "text/csv; charset=utf-8")
 

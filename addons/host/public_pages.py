@@ -15,7 +15,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from referee.addons.host import contest_rules, switches, teams
-from referee.addons.host.access import Asked, Denied, see, set_session
+from referee.addons.host.access import CLASS_RATE, Asked, Denied, see, set_session
 from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
 from referee.addons.host.store import Store
@@ -178,7 +178,7 @@ def _zipped(game: str, lang: str) -> bytes:
 
 def join_page(asked: Asked) -> Response:
     """Answers with the page behind an invitation. It opens nothing: programs that look at mails follow links."""
-    asked.contest.rates.check(f"join {asked.network}", 60, 60)
+    asked.contest.rates.check(f"join {asked.network}", *CLASS_RATE)
     link = teams.link(asked.contest.store, asked.path["token"])
     if link is None:
         raise Denied(404, teams.ENDED)
@@ -191,7 +191,7 @@ def join_page(asked: Asked) -> Response:
 def join(asked: Asked) -> Response:
     """Opens an invitation: makes the person a member, and begins a session."""
     contest, settings = asked.contest, asked.contest.settings
-    contest.rates.check(f"join {asked.network}", 60, 60)
+    contest.rates.check(f"join {asked.network}", *CLASS_RATE)
     link = teams.link(contest.store, asked.path["token"])
     is_organiser = link is not None and link.team is None
     if is_organiser and not settings.may_organise(asked.address):

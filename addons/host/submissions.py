@@ -227,7 +227,7 @@ class Queue:
         log.unlink(missing_ok=True)
         try:
             async with self._beside_games() as intake:
-                outcome = await checked(intake, submission(store, one, team.name), None, report(one), self.write, log)
+                outcome = await checked(intake, submission(store, one, team.bot), None, report(one), self.write, log)
         except RunError as error:
             return self._again(one, str(error))
         if outcome.undecided:

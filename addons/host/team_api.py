@@ -97,7 +97,7 @@ def _json(value: object) -> Response:
 def status(asked: Asked) -> Response:
     """Answers with the state of the team."""
     store, live, zone, team = asked.contest.store, asked.contest.live, asked.contest.settings.zone, team_of(asked)
-    current, row = versions.current(store, asked.team), live.public.row_of(team.name)
+    current, row = versions.current(store, asked.team), live.public.row_of(team.bot)
     text = "no version plays yet"
     if current is not None:
         placed = sum(not each.reference for each in live.public.result.rows)
@@ -138,7 +138,7 @@ def versions_of_team(asked: Asked) -> Response:
 
 def games(asked: Asked) -> Response:
     """Answers with the last games of the team, newest first."""
-    site, name = asked.contest.live.whole, team_of(asked).name
+    site, name = asked.contest.live.whole, team_of(asked).bot
     return _json([_game(site.plan, line, name, asked.contest.settings.zone) for line in site.last_games(name)])
 
 
@@ -186,7 +186,7 @@ def day(asked: Asked) -> Response:
     if begin is None:
         raise Denied(404, f"{text[:20]}: expected a day such as 2026-11-27")
     end = begin + timedelta(days=1)
-    own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).name}
+    own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
     scratch = asked.contest.store.folder / COMING
     descriptor, name = tempfile.mkstemp(dir=scratch, suffix=".zip")
     path = Path(name)

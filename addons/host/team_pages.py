@@ -49,9 +49,9 @@ def _team_page(asked: Asked, link: str = "", token: str = "") -> Response:
         members=teams.members(store, number),
         versions=versions.versions(store, number),
         current=versions.current(store, number),
-        row=live.public.row_of(team.name),
+        row=live.public.row_of(team.bot),
         standings=live.public.result,
-        plays=live.whole.row_of(team.name) is not None,
+        plays=live.whole.row_of(team.bot) is not None,
         uploads=switches.setting_of(store, "uploads"),
         extension=switches.extension(store, number),
         closes=next((each for each in switches.planned(store, "uploads") if each.value == "closed"), None),
@@ -123,7 +123,7 @@ def play_version(asked: Asked) -> Response:
 def own_bot(asked: Asked) -> Response:
     """Answers with the team's bot: all its faults and its standard error, which no other team sees."""
     live = asked.contest.live
-    content = live.whole.own_page(team_of(asked).name, with_place=live.public is live.whole)
+    content = live.whole.own_page(team_of(asked).bot, with_place=live.public is live.whole)
     if content is None:
         raise Denied(404, "your team has no accepted version yet")
     return Response(content, media_type=HTML)
@@ -131,7 +131,7 @@ def own_bot(asked: Asked) -> Response:
 
 def _seat(asked: Asked) -> int:
     """Returns a seat of the own team in the game that the path names. Raises Denied if it has none."""
-    site, name = asked.contest.live.whole, team_of(asked).name
+    site, name = asked.contest.live.whole, team_of(asked).bot
     found = site.line(asked.path["name"])
     own = {entry.ident for entry in site.plan.bots if entry.name == name}
     seat = None if found is None else next((seat for seat, ident in enumerate(found[1].b) if ident in own), None)

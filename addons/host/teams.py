@@ -14,6 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from referee.addons.host import pseudonyms
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.intake.layouts import same, shown
 from referee.addons.tournament.plan import Entry, read_plan
@@ -49,6 +50,13 @@ class Team(Struct, frozen=True):
     """active, withdrawn or disqualified."""
     reason: str
     created_at: float
+    alias: str = ""
+    """The pseudonym under which others see it; empty = its name."""
+
+    @property
+    def bot(self) -> str:
+        """The name of its bot in the tournament."""
+        return self.alias or self.name
 
 
 class Member(Struct, frozen=True):
@@ -132,19 +140,24 @@ def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, addre
         if count + len(named) > MOST_TEAMS:
             raise UsageError(f"{count + len(named):,} teams: {MOST_TEAMS:,} are allowed")
         reference = {same(entry.name) for entry in reference_bots(store)}
+        has_pseudonyms = pseudonyms.are_used(store)
+        others = reference | {same(each[0]) for each in database.execute("SELECT alias FROM team WHERE alias != ''")}
+        names = {each[0] for each in database.execute("SELECT folded FROM team")} | {same(each) for each, _ in named}
         for typed, email in named:
             name = team_name(typed)
-            if same(name) in reference:
-                raise UsageError(f"{name!r} is a reference bot of the organiser; give the team another name")
+            if same(name) in others:
+                raise UsageError(f"{name!r} is the name of another bot; give the team another name")
             taken = database.execute("SELECT name FROM team WHERE folded = ?", (same(name),)).fetchone()
             if taken is not None:
                 raise UsageError(f"there is a team {taken[0]!r} already; give this one another name")
+            alias = pseudonyms.drawn(names | others) if has_pseudonyms else ""
+            others.add(same(alias))
             done = database.execute(
-                "INSERT INTO team (name, folded, email, created_at) VALUES (?, ?, ?, ?)",
-                (name, same(name), email.strip(), now),
+                "INSERT INTO team (name, folded, email, created_at, alias) VALUES (?, ?, ?, ?, ?)",
+                (name, same(name), email.strip(), now, alias),
             )
             assert done.lastrowid is not None
-            one = Team(done.lastrowid, name, email.strip(), "active", "", now)
+            one = Team(done.lastrowid, name, email.strip(), "active", "", now, alias)
             token = new_token()
             database.execute(
                 "INSERT INTO invitation (hash, team, kind, created_at) VALUES (?, ?, 'invitation', ?)",

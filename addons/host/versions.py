@@ -115,12 +115,13 @@ class _Team(Struct, frozen=True):
     name: str
     state: str
     reason: str
+    alias: str
 
 
 def handed_in(store: Store) -> dict[str, HandedIn]:
-    """Returns what became of the latest version of each team, by its name. Closes the store."""
+    """Returns what became of the latest version of each team, by its bot's name. Closes the store."""
     found = {}
-    for team in store.rows(_Team, "SELECT id, name, state, reason FROM team"):
+    for team in store.rows(_Team, "SELECT id, name, state, reason, alias FROM team"):
         if latest := next(iter(versions(store, team.id)), None):
             status, reason = "plays", latest.reason
             if team.state == DISQUALIFIED:
@@ -129,7 +130,7 @@ def handed_in(store: Store) -> dict[str, HandedIn]:
                 status = EARLIER
             elif latest.status != "accepted":
                 status = REFUSED if latest.status == REFUSED else UNDECIDED
-            found[team.name] = HandedIn(team.name, latest.file, status, reason)
+            found[team.alias or team.name] = HandedIn(team.name, latest.file, status, reason)
     store.close()
     return found
 

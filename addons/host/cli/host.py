@@ -57,6 +57,8 @@ def host(
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     zone: str = "UTC",
+    pseudonyms: bool = False,
+    members_only: bool = False,
     sign_in: Annotated[Path | None, MORE] = None,
     access_log: Annotated[Path | None, MORE] = None,
     organisers_from: Annotated[Sequence[str], MORE] = (),
@@ -87,6 +89,9 @@ def host(
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
+        pseudonyms: Show each team to the public and to other teams under another name. Your own pages and exports have
+            the real ones. For a new contest.
+        members_only: Show the table, bots and games to members of teams and organisers only.
         sign_in: FILE: a TOML file about the OpenID Connect provider by which team members sign in: issuer, client_id,
             client_secret (or REFEREE_OIDC_SECRET in the environment) and name.
         access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds, id.
@@ -100,6 +105,7 @@ def host(
     """
     with web_extra("referee host"):
         from referee.addons.host import contest, reference_bots, settings
+        from referee.addons.host import pseudonyms as names
         from referee.addons.host.submissions import GIT_HOSTS
     from referee.addons.web.guard import reachable
     from referee.addons.web.server.access_log import check_log
@@ -126,6 +132,7 @@ def host(
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
         checks=at_a_time,
         zone=zone,
+        members_only=members_only,
         access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
@@ -142,6 +149,8 @@ def host(
         reached = msgspec.structs.replace(reached, address=f"http://{reachable(where)}:{port}")
     store = contest.opened(folder, plan, options)
     with contest.hosted(store):  # before the link, which ends the one before
+        if pseudonyms:
+            names.use(store)
         if with_:
             reference_bots.enter(store, with_)
         _announce(folder, reached, contest.organisers_link(store, reached))

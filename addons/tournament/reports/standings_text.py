@@ -98,8 +98,8 @@ def as_csv(
 ) -> str:
     """Formats all figures as CSV, one line per bot. The columns that marks need come first.
 
-    `handed_in`: by name, what everybody handed in: those without a place in the standings have a line too, as has
-    everybody of a class list.
+    `handed_in`: by the bot's name, what everybody handed in: those without a place in the standings have a line too, as
+    has everybody of a class list.
     """
     known = handed_in or {}
     rows: list[dict[str, object]] = []
@@ -109,12 +109,12 @@ def as_csv(
         status = "reference" if row.reference else status
         rows.append(_flat(row) | {"status": status} | ({} if found is None else {"reason": found.reason}))
         if found is not None:
-            rows[-1]["file"] = found.file or row.file
+            rows[-1] |= {"name": found.name, "file": found.file or row.file}
     there = {row.name for row in standings.rows}
     rows += [
         {"name": each.name, "file": each.file, "status": each.status, "reason": each.reason}
-        for each in known.values()
-        if each.name not in there
+        for name, each in known.items()
+        if name not in there
     ]
     sample = standings.rows[0] if standings.rows else Row("", "")
     columns = [*FIRST_IN_CSV, "status", "reason", *(name for name in _flat(sample) if name not in FIRST_IN_CSV)]

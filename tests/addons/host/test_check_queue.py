@@ -85,7 +85,7 @@ def test_a_version_that_waits_says_its_place_how_long_and_what_is_checked(tmp_pa
 
 
 def test_the_estimate_counts_the_checks_that_run_at_a_time() -> None:
-    waiting = [check_queue.Queued(n, n, "a", 1, "a.zip", None, 0.0, None) for n in range(10)]
+    waiting = [check_queue.Queued(n, n, "a", "a", 1, "a.zip", None, 0.0, None) for n in range(10)]
     assert check_queue.wait_s(waiting, 12.0, 1) == 120 and check_queue.wait_s(waiting, 12.0, 3) == 40
 
 

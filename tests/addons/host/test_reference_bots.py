@@ -43,7 +43,7 @@ def test_no_team_has_the_name_of_a_reference_bot_and_none_that_of_a_team(store: 
             reference_bots.enter(store, specs)
     assert read_plan(store.folder / PLAN).bots == ()
     reference_bots.enter(store, ["easy=@random"])
-    with pytest.raises(UsageError, match="'EASY' is a reference bot"):
+    with pytest.raises(UsageError, match="'EASY' is the name of another bot"):
         teams.invite(store, "EASY", "", "organiser Ada")
     assert practice.is_staff(store, "easy") and not practice.is_staff(store, team.name)
 
