@@ -127,6 +127,7 @@ PAGES = (
     Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
     Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
     Page("POST", "/organiser/switches/{switch}/forget", ORGANISER, organiser.forget_switch),
+    Page("POST", "/organiser/marks", ORGANISER, organiser.export_marks, is_slow=True),
     Page("GET", "/organiser/table.csv", ORGANISER, organiser.export_table),
     Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games, is_slow=True),
     Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site, is_slow=True),

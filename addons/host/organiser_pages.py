@@ -30,10 +30,12 @@ from referee.addons.host.times import VALUES, typed_time
 from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import site
-from referee.addons.tournament.reports.class_list import plain
+from referee.addons.tournament.reports.all_stages import all_standings
+from referee.addons.tournament.reports.class_list import class_list, plain
+from referee.addons.tournament.reports.marks import MOST_LETTERS, read_rule
 from referee.addons.tournament.reports.readers import Reader
-from referee.addons.tournament.reports.standings_text import cells, headers
-from referee.addons.tournament.store import sqlite
+from referee.addons.tournament.reports.standings_text import as_csv, cells, headers
+from referee.addons.tournament.store import reader, sqlite
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common.errors import UsageError
 
@@ -222,6 +224,17 @@ def export_table(asked: Asked) -> Response:
     rows = [cells(row, columns) for row in named]
     csv.writer(text).writerows([columns, *([*row[:1], *map(plain, row[1:2]), *row[2:]] for row in rows)])
     return _download(text.getvalue().encode(), "table.csv", "text/csv; charset=utf-8")
+
+
+def export_marks(asked: Asked) -> Response:
+    """Answers with a row for every team, or for every person of a class list, with points by the organiser's rule."""
+    rule, text = asked.text("rule", MOST_LETTERS), asked.text("people", CSV_LETTERS)
+    listed = class_list(text)[0] if text else None
+    folder = asked.contest.store.folder
+    plan = read_plan(folder / PLAN)
+    result = all_standings(plan, reader.read(folder, plan=plan), chances=False)
+    content = as_csv(result, versions.handed_in(asked.contest.store), listed, read_rule(rule) if rule else ())
+    return _download(content.encode(), "marks.csv", "text/csv; charset=utf-8")
 
 
 def export_games(asked: Asked) -> Response:

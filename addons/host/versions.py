@@ -116,13 +116,19 @@ class _Team(Struct, frozen=True):
     state: str
     reason: str
     alias: str
+    email: str
+
+
+class _Member(Struct, frozen=True):
+    name: str
 
 
 def handed_in(store: Store) -> dict[str, HandedIn]:
     """Returns what became of the latest version of each team, by its bot's name. Closes the store."""
     found = {}
-    for team in store.rows(_Team, "SELECT id, name, state, reason, alias FROM team"):
-        if latest := next(iter(versions(store, team.id)), None):
+    for team in store.rows(_Team, "SELECT id, name, state, reason, alias, email FROM team"):
+        handed = versions(store, team.id)
+        if latest := next(iter(handed), None):
             status, reason = "plays", latest.reason
             if team.state == DISQUALIFIED:
                 status, reason = DISQUALIFIED, team.reason
@@ -130,7 +136,12 @@ def handed_in(store: Store) -> dict[str, HandedIn]:
                 status = EARLIER
             elif latest.status != "accepted":
                 status = REFUSED if latest.status == REFUSED else UNDECIDED
-            found[team.alias or team.name] = HandedIn(team.name, latest.file, status, reason)
+            people = store.rows(_Member, "SELECT name FROM member WHERE team = ?", team.id)
+            ids = (*(each.name for each in people), *([team.email] if team.email else []))
+            refused = sum(each.status == "refused" for each in handed)
+            found[team.alias or team.name] = HandedIn(
+                team.name, latest.file, status, reason, ids, True, len(handed), refused
+            )
     store.close()
     return found
 
