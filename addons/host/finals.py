@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from referee.addons.host import switches
+from referee.addons.host import outbox, switches
 from referee.addons.host.store import Store, audit
 from referee.addons.tournament.format_options import default_games, default_seating, default_ties
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
@@ -175,6 +175,9 @@ def make(
             remove(scratch)
     with store.writing() as database:
         audit(database, actor, "final", name, f"{format} of {len(bots)} bots; seed committed as {facts.hash}", address)
+        when = time.strftime("on %Y-%m-%d at %H:%M UTC", time.gmtime(facts.made_at))
+        for (team,) in database.execute("SELECT id FROM team WHERE state = 'active'").fetchall():
+            outbox.put(database, "final", team, name, name=name, time=when)
     return folder
 
 

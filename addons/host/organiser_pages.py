@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from referee.addons.host import (
     check_queue,
+    outbox,
     pseudonyms,
     reference_bots,
     room,
@@ -69,6 +70,8 @@ def _organiser_page(
         extended=switches.extended(store),
         zone=asked.contest.settings.zone,
         signs_up=sign_up.is_on(store),
+        mails=asked.contest.settings.mails,
+        messages=outbox.messages(store),
         notes=asked.contest.live.whole.organisers_notes,
         title="Organiser",
         person=asked.who,
@@ -100,6 +103,8 @@ def invite(asked: Asked) -> Response:
     team, token = teams.invite(
         asked.contest.store, asked.text("name"), asked.text("email"), asked.who.actor, asked.address
     )
+    if asked.contest.settings.mails and team.email:
+        return see("/organiser")  # the mail has a link of its own
     return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", team.name)
 
 
@@ -113,7 +118,11 @@ def invite_many(asked: Asked) -> Response:
     if doubts and not asked.text("sure"):
         return _organiser_page(asked, doubtful=(text, named, doubts))
     made = teams.invite_all(asked.contest.store, named, asked.who.actor, asked.address)
-    links = [(team, f"{asked.contest.settings.address}/join/{token}") for team, token in made]
+    mails = asked.contest.settings.mails
+    links = [
+        (team, "by mail" if mails and team.email else f"{asked.contest.settings.address}/join/{token}")
+        for team, token in made
+    ]
     return _download(teams.written_csv(links).encode(), "invitations.csv", "text/csv; charset=utf-8")
 
 

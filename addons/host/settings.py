@@ -36,6 +36,8 @@ class WebSettings(Struct, frozen=True):
     practice_a_day: int = 30
     access_log: str = ""
     """The file that gets a line for each request; empty = none."""
+    mails: bool = False
+    """Teams get mails."""
     members_only: bool = False
     """The table, bots and games are shown to members of teams and to organisers only."""
     zone: str = "UTC"

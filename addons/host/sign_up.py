@@ -65,7 +65,8 @@ def sign_up(asked: Asked) -> Response:
     name = asked.text("name")
     if not name:
         raise UsageError("type your name, so that your team knows who has joined")
-    _, token = teams.invite(store, asked.text("team"), asked.text("email"), "sign-up", asked.address)
+    named = [(asked.text("team"), asked.text("email"))]
+    ((_, token),) = teams.invite_all(store, named, "sign-up", asked.address, mails=False)
     session = teams.open_link(store, token, name, asked.account)
     response = see("/team")
     set_session(response, contest.settings, session)

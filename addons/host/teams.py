@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from referee.addons.host import pseudonyms
+from referee.addons.host import outbox, pseudonyms
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.intake.layouts import same, shown
 from referee.addons.tournament.plan import Entry, read_plan
@@ -132,8 +132,13 @@ def invite(store: Store, name: str, email: str, actor: str, address: str = "") -
     return invite_all(store, [(name, email)], actor, address)[0]
 
 
-def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, address: str = "") -> list[tuple[Team, str]]:
-    """Adds teams of these names and addresses, all or none. Returns each with the token of its invitation."""
+def invite_all(
+    store: Store, named: Sequence[tuple[str, str]], actor: str, address: str = "", mails: bool = True
+) -> list[tuple[Team, str]]:
+    """Adds teams of these names and addresses, all or none. Returns each with the token of its invitation.
+
+    `mails`: if mail is on, each team with an address gets a mail with a link, which replaces this one.
+    """
     now, found = time.time(), []
     with store.writing() as database:
         count = database.execute("SELECT count(*) FROM team").fetchone()[0]
@@ -164,6 +169,8 @@ def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, addre
                 (_hash(token), one.id, now),
             )
             audit(database, actor, "invite", name, one.email, address)
+            if mails:
+                outbox.put(database, "invitation", one.id, "")
             found.append((one, token))
     return found
 

@@ -7,6 +7,7 @@ import time
 import msgspec
 from msgspec import Struct
 
+from referee.addons.host import outbox
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, HandedIn
@@ -328,8 +329,8 @@ def cancel(store: Store, number: int, actor: str, address: str = "") -> bool:
 
 def set_aside(store: Store, one: Version, why: str) -> None:
     """Notes that a version plays no rated games any more, and tells its team why. A new version plays again."""
+    at = time.time()
     with store.writing() as database:
-        database.execute(
-            "UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ?", (time.time(), why, one.id)
-        )
+        database.execute("UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ?", (at, why, one.id))
         audit(database, "the referee", "set aside", f"{one.bot} version {one.version}", why)
+        outbox.put(database, "set_aside", one.team, f"{one.id} {at}", version=str(one.version), reason=why)

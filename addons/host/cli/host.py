@@ -16,7 +16,8 @@ from referee.addons.tournament.arrays import check_numpy
 from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
-from referee.addons.tournament.plan import Plan
+from referee.addons.tournament.plan import Plan, read_plan
+from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web.cli.view import web_extra
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seats, SetupOptions, seats_option
@@ -57,6 +58,8 @@ def host(
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     zone: str = "UTC",
+    mail: str | None = None,
+    mail_from: str = "",
     pseudonyms: bool = False,
     members_only: bool = False,
     sign_in: Annotated[Path | None, MORE] = None,
@@ -89,6 +92,10 @@ def host(
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
+        mail: WAY: send teams mails, with an invitation, about a version that is set aside, and about a final:
+            smtp://USER@HOST:587, smtps://USER@HOST or "cmd:sendmail -t". REFEREE_MAIL_PASSWORD in the environment is
+            the password. Default: no mails.
+        mail_from: ADDRESS: the sender of these mails.
         pseudonyms: Show each team to the public and to other teams under another name. Your own pages and exports have
             the real ones. For a new contest.
         members_only: Show the table, bots and games to members of teams and organisers only.
@@ -133,10 +140,17 @@ def host(
         checks=at_a_time,
         zone=zone,
         members_only=members_only,
+        mails=mail is not None,
         access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
     settings.check_settings(reached)
+    way = None
+    if mail is not None:
+        from referee.addons.host.mail import MailSettings, check_settings
+
+        way = MailSettings(mail, mail_from, reached.address, title or folder.resolve().name)
+        check_settings(way)
     if game is not None:
         setup = _offline(_short(setup))
     plan = _plan(game, title, seats, seed, setup)
@@ -148,13 +162,15 @@ def host(
         port = listening.getsockname()[1]
         reached = msgspec.structs.replace(reached, address=f"http://{reachable(where)}:{port}")
     store = contest.opened(folder, plan, options)
+    if way is not None:
+        way = msgspec.structs.replace(way, address=reached.address, contest=read_plan(folder / PLAN).heading)
     with contest.hosted(store):  # before the link, which ends the one before
         if pseudonyms:
             names.use(store)
         if with_:
             reference_bots.enter(store, with_)
         _announce(folder, reached, contest.organisers_link(store, reached))
-        run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
+        run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note, way)
     return PLAYED
 
 
