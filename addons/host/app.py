@@ -123,6 +123,7 @@ PAGES = (
     Page("GET", "/organiser/games/{name}.jsonl.gz", ORGANISER, organised.game_replay, is_slow=True),
     Page("POST", "/organiser/reference", ORGANISER, organiser.set_reference),
     Page("POST", "/organiser/final", ORGANISER, final.make_final),
+    Page("POST", "/organiser/finals/{final}/show", ORGANISER, final.show_final),
     Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
     Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
     Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from referee.addons.host import finals, switches, times
+from referee.addons.host.reveal import shown_book
 from referee.addons.host.store import Store
 from referee.addons.host.times import frozen_table
 from referee.addons.tournament.plan import Plan, read_plan
@@ -212,6 +213,8 @@ class Live:
         self._games: dict[tuple[Path, str, int | None], bytes] = {}
         self._finals: dict[str, tuple[float, object, LiveSite]] = {}
         """By name: when it was looked at, what it was then, and its pages."""
+        self._shown: dict[str, int | None] = {}
+        """By the name of a final, how many of its matches those pages show."""
         self._viewing = threading.Lock()
         self._opening = threading.Lock()
         self.refresh()
@@ -275,15 +278,19 @@ class Live:
 
     def final(self, name: str) -> LiveSite | None:
         """Returns the pages of a final; None if there is none of that name."""
-        if not any(each.name == name for each in finals.finals(self.folder)):
+        facts = finals.find(self.folder, name)
+        if facts is None:
             return None
         folder, now = self.folder / finals.FINALS / name, time.monotonic()
         with self._opening:
             at, seen, site = self._finals.get(name, (-FINAL_S, None, None))
-            if site is None or (now > at + FINAL_S and _signature(folder) != seen):
-                seen = _signature(folder)
+            new = _signature(folder), facts.shown, facts.remarks
+            if site is None or facts.shown != self._shown.get(name) or (now > at + FINAL_S and new != seen):
+                seen, self._shown[name] = new, facts.shown
                 plan = read_plan(folder / PLAN)
-                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame(), self._zone)
+                book = read(folder, plan=plan)
+                book = book if facts.shown is None else shown_book(plan, book, facts.shown)
+                site = LiveSite(plan, folder, book, self._frame(), self._zone, facts.remarks)
             self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
             return site
 

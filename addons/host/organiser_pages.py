@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from referee.addons.host import (
     check_queue,
+    finals,
     outbox,
     pseudonyms,
     reference_bots,
@@ -162,6 +163,7 @@ def set_state(asked: Asked) -> Response:
         hand_in(store.folder, Withdraw((team.bot,), state == "disqualified"))
     elif plays and team.state != "active":
         hand_in(store.folder, Enter(back=(team.bot,)))
+    finals.reconsider(store, team.bot, state)
     teams.set_state(store, team.id, state, reason, asked.who.actor, asked.address)
     if state == "active" and (current := versions.current(store, team.id)) is not None:
         submissions.enter(store, current.tournament_entry)
