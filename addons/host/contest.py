@@ -121,12 +121,11 @@ async def run(
     finals.commitment(store)  # drawn before the first upload
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
-    play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]
     queue = Queue(store, checks, write, decided, games.spare_cores, settings.git_hosts)
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
-            nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)
+            nursery.start_soon(keep_playing, store, games, note)
             nursery.start_soon(queue.run)
             if mails is not None:
                 nursery.start_soon(mail.Sender(store, mails, note).run)
@@ -135,6 +134,13 @@ async def run(
                 lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True
             ):
                 note(f"first bots in {name} will be refused: {why}")
+
+
+async def keep_playing(store: Store, games: PlaySettings, note: Note) -> None:
+    """Plays a contest until it is cancelled, and starts the play process again if it ends."""
+    command = [PLAY, str(store.folder), msgspec.json.encode(games, enc_hook=str).decode()]
+    with ungrouped():
+        await _keep("play", command, [], PLAY_END_S, note)
 
 
 async def _keep(name: str, command: list[str], fds: list[int], end_s: float, note: Note) -> None:

@@ -1,8 +1,14 @@
-"""Says in which languages a contest's own first bots cannot be built on this machine."""
+"""A contest's first bots: as zips, and in which languages they cannot be built on this machine."""
 
+import io
 import os
+import tempfile
+import zipfile
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
+from referee.harness.common.known_games import find_game
 from referee.harness.languages.packages import ITEMS, KITS
 from referee.harness.languages.toolchains import find
 from referee.harness.new import write as new
@@ -26,3 +32,16 @@ def obstacles(game: str, network: bool) -> Iterator[tuple[str, str]]:
                 kit.name,
                 f"{why}; build a first bot once by hand, or make the contest with --build offline=false",
             )
+
+
+@cache
+def packed(game: str, lang: str) -> bytes:
+    """Returns a first bot in a language, as `referee new` writes it, as a zip."""
+    name, packed = f"my_{game}_{lang}", io.BytesIO()
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        folder = Path(scratch) / name
+        new.write(find_game(game), lang, folder, None)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, path.relative_to(scratch))
+    return packed.getvalue()

@@ -1,12 +1,8 @@
 """The pages that everybody may see."""
 
 import gzip
-import io
-import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -14,7 +10,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from starlette.responses import Response
 
-from referee.addons.host import contest_rules, switches, teams
+from referee.addons.host import contest_rules, first_bots, switches, teams
 from referee.addons.host.access import CLASS_RATE, Asked, Denied, see, set_session
 from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
@@ -158,19 +154,7 @@ def kit(asked: Asked) -> Response:
     if lang not in kits or game not in new.games(lang, kits[lang]):
         raise Denied(404, "there is no first bot in this language")
     headers = {"content-disposition": f'attachment; filename="my_{game}_{lang}.zip"'}
-    return Response(_zipped(game, lang), media_type="application/zip", headers=headers)
-
-
-@cache
-def _zipped(game: str, lang: str) -> bytes:
-    name, packed = f"my_{game}_{lang}", io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        folder = Path(scratch) / name
-        new.write(find_game(game), lang, folder, None)
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(folder.rglob("*")):
-                archive.write(path, path.relative_to(scratch))
-    return packed.getvalue()
+    return Response(first_bots.packed(game, lang), media_type="application/zip", headers=headers)
 
 
 # Signing in.

@@ -57,6 +57,8 @@ def host(
     with_: Annotated[Sequence[str], Parameter(name="--with")] = (),
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
+    rehearse: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    teams: Annotated[int, Parameter(validator=POSITIVE)] = 60,
     zone: str = "UTC",
     mail: str | None = None,
     mail_from: str = "",
@@ -91,6 +93,9 @@ def host(
             marked as yours, and has no place in the table. Repeatable. It stays in the contest.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
+        rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let them play for so
+            long, and print which are refused, how long teams will wait, and what this machine lacks.
+        teams: How many teams a rehearsal expects.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
         mail: WAY: send teams mails, with an invitation, about a version that is set aside, and about a final:
             smtp://USER@HOST:587, smtps://USER@HOST or "cmd:sendmail -t". REFEREE_MAIL_PASSWORD in the environment is
@@ -157,6 +162,15 @@ def host(
     options: tuple[str, ...] = ()
     if game is not None and plan is not None:
         options = (*setup.command(typed_game(game))[3:], *seats_option(typed_game(game), plan.seats))
+    if rehearse is not None:
+        from referee.addons.host.rehearsal import rehearse as rehearsed
+
+        if plan is None:
+            raise UsageError("--rehearse needs --game, and what else the contest will be made with")
+        lines = run(rehearsed, folder, plan, options, where_to_play, at_a_time, teams, rehearse, write_report, _note)
+        for line in lines:
+            out.print(printable(line))
+        return PLAYED
     listening = listen(where, port)
     if address is None:
         port = listening.getsockname()[1]
