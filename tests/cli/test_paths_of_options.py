@@ -70,6 +70,7 @@ BASES = {
     "team use": f"1 {AWAY}",
     "team versions": AWAY,
     "tournament add": "cup @random",
+    "tournament archive": "cup new.zip",
     "tournament merge": "new cup",
     "tournament page": "cup --viewed 0",
     "tournament prepare": f"in {GAME} --into new",

@@ -55,6 +55,7 @@ def host(
     jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     checks: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     with_: Annotated[Sequence[str], Parameter(name="--with")] = (),
+    with_archive: Annotated[Path | None, MORE] = None,
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     rehearse: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
@@ -91,6 +92,7 @@ def host(
             one.
         with_: BOT: a reference bot, such as simple=./simple_bot or @random. It plays rated games from the start, is
             marked as yours, and has no place in the table. Repeatable. It stays in the contest.
+        with_archive: FILE: an archive of `referee tournament archive`, whose three best bots play as reference bots.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
         rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let them play for so
@@ -183,6 +185,8 @@ def host(
             names.use(store)
         if with_:
             reference_bots.enter(store, with_)
+        if with_archive is not None:
+            reference_bots.enter_archive(store, with_archive)
         _announce(folder, reached, contest.organisers_link(store, reached))
         run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note, way)
     return PLAYED

@@ -112,7 +112,9 @@ def standings(
         ],
         fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
         play_off=play_off.count(),
-        brackets=[drawn(plan, play_off.results.book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
+        brackets=[drawn(plan, play_off.results.book, plan.format)]
+        if plan.format in BRACKETS and not plan.stages
+        else [],
     )
 
 
