@@ -124,6 +124,10 @@ def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
             ):
                 database.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
             yield f"version {version} of {team}: {why}"
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'mail'").fetchone() is not None:
+        query = "UPDATE mail SET state = 'failed', problem = 'the contest was restored' WHERE state = 'waiting'"
+        if waiting := database.execute(query).rowcount:
+            yield f"mails that waited are not sent: {waiting}"
     members = "SELECT id FROM member WHERE team IS NULL"
     ended = database.execute(f"DELETE FROM session WHERE member IN ({members})").rowcount
     ended += database.execute("DELETE FROM invitation WHERE team IS NULL").rowcount

@@ -83,6 +83,8 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
 @contextmanager
 def opened(file: Path) -> Iterator[Path]:
     """Unpacks an archive for the block, and checks that its files are those that it names. UsageError if not."""
+    if not os.path.isfile(file):  # a pipe would be waited for
+        raise UsageError(f"{file}: there is no such file; expected an archive of `referee tournament archive`")
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         folder = Path(scratch)
         zip_archive.extract(file, folder, MOST_BYTES, MOST_FILES)
