@@ -69,7 +69,7 @@ class Final(Struct, frozen=True):
     shown: int | None = None
     """Of a sealed final, how many matches everybody sees; None = all."""
     remarks: tuple[str, ...] = ()
-    """What has changed since it was played, such as a disqualification."""
+    """Sentences about changes since it was played, such as a disqualification."""
 
     @property
     def hash(self) -> str:
@@ -199,7 +199,7 @@ def _in_order(folder: Path, plan: Plan) -> list[Entry]:
 
 
 def _of(store: Store, bots: Sequence[Entry], only: Sequence[str]) -> list[Entry]:
-    """Returns the bots of these teams, named by their own or their public names. UsageError for an unknown one."""
+    """Returns the bots of these teams, named by real or public names. UsageError for an unknown one."""
     real = pseudonyms.real_names(store)
     wanted = {name.casefold() for name in only}
     names = [{entry.name.casefold(), real.get(entry.name, entry.name).casefold()} for entry in bots]

@@ -63,7 +63,7 @@ class Waiting(Struct, frozen=True):
     kind: Kind
     team: int
     facts: str
-    """What its template needs, as JSON."""
+    """The values for its template, as JSON."""
     tries: int
 
 
@@ -241,7 +241,7 @@ def _by_command(command: Sequence[str], made: EmailMessage) -> None:
 
 
 def set_on(store: Store, is_on: bool) -> None:
-    """Notes whether events make messages from now on. What waits when mail is switched off is not sent later."""
+    """Notes whether events make messages from now on. A message that waits when mail is switched off is never sent."""
     with store.writing() as database:
         _switch(database, is_on)
 

@@ -1,4 +1,4 @@
-"""What the organiser sees of a team: its versions with their reports, faults, standard error and source; and its check.
+"""The organiser's pages of a team: its versions with their reports, faults, standard error and source.
 
 The organiser ends a check, and lets one team hand in after uploads have closed.
 """

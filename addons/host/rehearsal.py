@@ -54,7 +54,7 @@ class Checked(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What a rehearsal has found."""
+    """The findings of a rehearsal."""
 
     game: str
     checks: list[Checked]

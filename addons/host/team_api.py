@@ -72,7 +72,7 @@ class TeamGame(Struct, frozen=True):
 
 
 class StandardError(Struct, frozen=True):
-    """What a version has printed to standard error before its last faults."""
+    """The standard error of a version before a fault."""
 
     name: str
     """Of the game."""

@@ -34,7 +34,7 @@ CHANGES = {
     ("practice", "staff"): "Teams can practise only against the organiser's bots from",
     ("practice", "off"): "Practice ends at",
     ("table", "public"): "The table moves again from",
-    ("table", "frozen"): "The table stands still from",
+    ("table", "frozen"): "The table is frozen from",
 }
 """The words for a change, before its time."""
 

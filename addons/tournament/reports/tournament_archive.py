@@ -1,6 +1,6 @@
 """A tournament as one file: its plan, bots, ledger, replays, finals and pages, with the SHA-256 of each file.
 
-It is a zip. Who has it needs nothing else to check the games, or to let the bots play again.
+It is a zip. Nothing else is needed to check the games, or to let the bots play again.
 """
 
 import hashlib

@@ -186,7 +186,7 @@ def test_deadlines_stand_above_the_public_table(served: Served) -> None:
     switches.set_switch(cup.store, "uploads", "closed", at, "organiser Ada")
     switches.set_switch(cup.store, "table", "frozen", at + 60, "organiser Ada")
     wait_for(lambda: "Teams can hand in until" in client.get("/").text)
-    assert "The table stands still from" in client.get("/").text
+    assert "The table is frozen from" in client.get("/").text
     for name in ("uploads", "table"):
         organiser.post(f"/organiser/switches/{name}/forget")
     wait_for(lambda: "Teams can hand in until" not in client.get("/").text)

@@ -1,4 +1,4 @@
-"""What the organiser does for one team: looks at all it has handed in, hands in, extends its deadline, ends a check."""
+"""The organiser, for one team: looks at all it has handed in, hands in, extends its deadline, ends a check."""
 
 import os
 import time
