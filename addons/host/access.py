@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from referee.addons.host import teams
-from referee.addons.host.live import Live
+from referee.addons.host.live import LINKS, Live
 from referee.addons.host.settings import ACCOUNT, SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import Account, Person
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FORM_BYTES = 256 << 10
 """The most bytes of a form without a file: a table of 5,000 teams."""
 FORM_S = 10.0
+CLASS_RATE = 300, 60.0
+"""Forms and links of strangers at one address, at once and within so many seconds: a whole class may sit behind it."""
 SLOW_PAGES = 4
 """How many pages that take long are made at a time."""
 POLICY = (
@@ -54,7 +56,7 @@ class Access(Enum):
 
     EVERYBODY = "everybody"
     MEMBER = "a member of a team"
-    SUBMITTER = "a member of a team, also by `referee submit`"
+    SUBMITTER = "a member of a team, also by `referee submit` and `referee team`"
     ORGANISER = "the organiser"
 
 
@@ -155,6 +157,8 @@ class Page(Struct, frozen=True):
     answer: Endpoint
     is_slow: bool = False
     """A game is played again for it, or it holds much."""
+    has_results: bool = False
+    """It shows the table, bots or games. Where these are for members only, strangers have to sign in."""
 
 
 def client_address(request: Request, settings: WebSettings) -> str:
@@ -193,6 +197,25 @@ def account_of(request: Request, contest: Contest) -> Account | None:
     return contest.provider.unsealed(Account, cookie, ACCOUNT) if contest.provider and cookie else None
 
 
+def links_of(person: Person | None, contest: Contest) -> str:
+    """Returns the links that only some readers have: to their team's page, or to the organiser's."""
+    if person is not None:
+        path, text = ("/organiser", "Organiser") if person.is_organiser else ("/team", "Your team")
+    elif contest.provider is not None:
+        path, text = "/sign-in", "Sign in"
+    else:
+        return ""
+    return f' <a href="{path}">{text}</a>'
+
+
+def personal(response: Response, person: Person | None, contest: Contest) -> Response:
+    """Puts the links for who reads a page into it."""
+    if LINKS.encode() in (body := bytes(getattr(response, "body", b""))):  # a file has none
+        response.body = body.replace(LINKS.encode(), links_of(person, contest).encode(), 1)
+        response.headers["content-length"] = str(len(response.body))
+    return response
+
+
 def set_session(response: Response, settings: WebSettings, token: str) -> None:
     """Has the browser keep a new session. Whatever it had before is replaced."""
     settings.set_cookie(response, SESSION, token, teams.SESSION_S)
@@ -212,7 +235,13 @@ def check_access(access: Access, person: Person | None, address: str, settings: 
     elif person.is_organiser:
         raise Denied(403, "this page is for the members of a team, and you have signed in as the organiser")
     if person.is_program and access is not Access.SUBMITTER:
-        raise Denied(403, "this token hands in and follows what it has handed in; sign in with a browser for the rest")
+        raise Denied(403, "this token is for `referee submit` and `referee team`; sign in with a browser for the rest")
+
+
+def check_results(person: Person | None, settings: WebSettings) -> None:
+    """Raises Denied for a stranger, where results are for members only."""
+    if settings.members_only and person is None:
+        raise Denied(401, "this contest's table is for its members: open the link that your team has")
 
 
 def check_origin(request: Request, person: Person | None) -> None:
@@ -244,36 +273,43 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
     """Returns what answers a route: checks first, then the page in a thread."""
 
     async def answer(request: Request) -> Response:
+        person = None
         try:
             address = client_address(request, contest.settings)
             person, token = await run_in_threadpool(identified, request, contest)
             check_access(page.access, person, address, contest.settings)
+            if page.has_results:
+                check_results(person, contest.settings)
             form = {}
             if page.method == "POST":
                 check_origin(request, person)
-                contest.rates.check(f"post {person.member if person else network(address)}", 60, 60)
+                if person is not None:
+                    contest.rates.check(f"post {person.member}", 60, 60)
+                else:
+                    contest.rates.check(f"post {network(address)}", *CLASS_RATE)
                 form = await read_form(request)
             account = account_of(request, contest)
             asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)
             async with contest.slow if page.is_slow else nullcontext():
-                return await run_in_threadpool(page.answer, asked)
+                return personal(await run_in_threadpool(page.answer, asked), person, contest)
         except Denied as denied:
-            return problem(contest, denied.status, str(denied), request)
+            return problem(contest, denied.status, str(denied), request, person)
         except UsageError as error:
-            return problem(contest, 400, str(error), request)
+            return problem(contest, 400, str(error), request, person)
         except RunError as error:
-            return problem(contest, 503, str(error), request)
+            return problem(contest, 503, str(error), request, person)
 
     return answer
 
 
-def problem(contest: Contest, status: int, text: str, request: Request) -> Response:
+def problem(contest: Contest, status: int, text: str, request: Request, person: Person | None = None) -> Response:
     """Returns a page, or a line for a program, that says what is wrong."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status)
-    return contest.render(
+    made = contest.render(
         "problem.html", title=TITLES.get(status, "That did not work"), status=status, text=text, status_code=status
     )
+    return personal(made, person, contest)
 
 
 def see(path: str) -> Response:

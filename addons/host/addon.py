@@ -19,6 +19,7 @@ def commands() -> Iterable[Command]:
     return (
         Command("host", "referee.addons.host.cli.host:host_app", "Contests"),
         Command("submit", "referee.addons.host.cli.submit:submit", "Contests"),
+        Command("team", "referee.addons.host.cli.team:team_app", "Contests"),
     )
 
 

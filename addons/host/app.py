@@ -19,9 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.addons.host import final_pages as final
 from referee.addons.host import organiser_pages as organiser
+from referee.addons.host import organiser_team_pages as organised
 from referee.addons.host import practice_pages as practice
 from referee.addons.host import public_pages as public
-from referee.addons.host import room, uploads, versions
+from referee.addons.host import room, sign_up, times, uploads, versions
+from referee.addons.host import team_api as api
 from referee.addons.host import team_pages as team
 from referee.addons.host.access import (
     HEADERS,
@@ -32,15 +34,17 @@ from referee.addons.host.access import (
     Rates,
     answering,
     check_access,
+    check_results,
     client_address,
     identified,
+    links_of,
     problem,
     request_id,
 )
-from referee.addons.host.live import NUMBER, Live
+from referee.addons.host.live import LINKS, NUMBER, Live
 from referee.addons.host.orders import WATCHED_S, note_watched
 from referee.addons.host.readers import Readers
-from referee.addons.host.settings import WebSettings
+from referee.addons.host.settings import SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
@@ -56,41 +60,50 @@ LOOK_S = 0.5
 FILES = {"host.js": "text/javascript; charset=utf-8", "host.css": "text/css; charset=utf-8"}
 EVENTS = "text/event-stream"
 
+VERSION = "/organiser/teams/{team:number}/versions/{version:number}"
 EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
 PAGES = (
-    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True),
-    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True),
-    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True),
-    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True),
+    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True, has_results=True),
+    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True, has_results=True),
+    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True, has_results=True),
+    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True, has_results=True),
     Page("GET", "/news", EVERYBODY, public.news),
-    Page("GET", "/finals", EVERYBODY, final.finals_page),
-    Page("GET", "/rules", EVERYBODY, public.rules),
+    Page("GET", "/finals", EVERYBODY, final.finals_page, has_results=True),
+    Page("GET", "/rules", EVERYBODY, public.rules, is_slow=True),
     Page("GET", "/kits", EVERYBODY, public.kits),
     Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
     Page("GET", "/join/{token}", EVERYBODY, public.join_page),
     Page("POST", "/join/{token}", EVERYBODY, public.join),
+    Page("GET", "/sign-up", EVERYBODY, sign_up.page),
+    Page("POST", "/sign-up", EVERYBODY, sign_up.sign_up),
     Page("GET", "/account", EVERYBODY, public.account_page),
     Page("POST", "/sign-out", EVERYBODY, public.sign_out),
-    Page("GET", "/finals/{final}", EVERYBODY, final.final_start, is_slow=True),
-    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table, is_slow=True),
-    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True),
-    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True),
-    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True),
-    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True),
+    Page("GET", "/finals/{final}", EVERYBODY, final.final_start, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True, has_results=True),
     Page("GET", "/team", MEMBER, team.team_page),
     Page("POST", "/team/link", MEMBER, team.new_join_link),
     Page("POST", "/team/token", MEMBER, team.new_token),
     Page("GET", "/team/versions/{version:number}", MEMBER, team.version_page, is_slow=True),
     Page("GET", "/team/versions/{version:number}/state", SUBMITTER, team.version_state),
     Page("POST", "/team/versions/{version:number}/note", MEMBER, team.change_note),
-    Page("POST", "/team/versions/{version:number}/play", MEMBER, team.play_version),
+    Page("POST", "/team/versions/{version:number}/play", SUBMITTER, team.play_version),
     Page("GET", "/team/bot", MEMBER, team.own_bot, is_slow=True),
     Page("GET", "/team/games/{name}.html", MEMBER, team.own_game, is_slow=True),
-    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay, is_slow=True),
+    Page("GET", "/team/games/{name}.jsonl.gz", SUBMITTER, team.own_replay, is_slow=True),
     Page("GET", "/team/practice", MEMBER, practice.practice_page),
-    Page("POST", "/team/practice", MEMBER, practice.ask),
+    Page("POST", "/team/practice", SUBMITTER, practice.ask),
     Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game, is_slow=True),
-    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/replay", SUBMITTER, practice.practice_replay, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/state", SUBMITTER, api.practice_state),
+    Page("GET", "/team/status", SUBMITTER, api.status),
+    Page("GET", "/team/versions", SUBMITTER, api.versions_of_team),
+    Page("GET", "/team/versions/{version:number}/stderr", SUBMITTER, api.standard_error, is_slow=True),
+    Page("GET", "/team/games", SUBMITTER, api.games, is_slow=True),
+    Page("GET", "/team/days/{day}.zip", SUBMITTER, api.day, is_slow=True),
     Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
     Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
     Page("POST", "/organiser/invite", ORGANISER, organiser.invite),
@@ -98,11 +111,24 @@ PAGES = (
     Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
     Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
     Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/code", ORGANISER, organiser.set_code),
+    Page("POST", "/organiser/organisers", ORGANISER, organiser.invite_organiser),
+    Page("POST", "/organiser/checks/{submission:number}/cancel", ORGANISER, organised.cancel_check),
+    Page("GET", "/organiser/teams/{team:number}", ORGANISER, organised.team_page),
+    Page("POST", "/organiser/teams/{team:number}/extension", ORGANISER, organised.extend),
+    Page("GET", f"{VERSION}", ORGANISER, organised.version_page, is_slow=True),
+    Page("GET", f"{VERSION}/source", ORGANISER, organised.source_page, is_slow=True),
+    Page("GET", f"{VERSION}/file", ORGANISER, organised.source_file),
+    Page("GET", "/organiser/games/{name}.html", ORGANISER, organised.game_page, is_slow=True),
+    Page("GET", "/organiser/games/{name}.jsonl.gz", ORGANISER, organised.game_replay, is_slow=True),
+    Page("POST", "/organiser/reference", ORGANISER, organiser.set_reference),
     Page("POST", "/organiser/final", ORGANISER, final.make_final),
+    Page("POST", "/organiser/finals/{final}/show", ORGANISER, final.show_final),
     Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
     Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
     Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
     Page("POST", "/organiser/switches/{switch}/forget", ORGANISER, organiser.forget_switch),
+    Page("POST", "/organiser/marks", ORGANISER, organiser.export_marks, is_slow=True),
     Page("GET", "/organiser/table.csv", ORGANISER, organiser.export_table),
     Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games, is_slow=True),
     Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site, is_slow=True),
@@ -111,7 +137,7 @@ PAGES = (
 NAV = (
     '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
     '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
-    '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
+    f'<a href="/finals">Finals</a>{LINKS}</nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 LIVE_HEAD = (
@@ -129,9 +155,9 @@ class Application:
         templates = page_templates(HERE / "pages")
         frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
         templates.globals |= frame
-        templates.filters |= {"time": _time, "size": _size}
+        templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
-        self.live = Live(store, lambda: {**frame, "more_head": live_head})
+        self.live = Live(store, lambda: {**frame, "more_head": live_head}, settings.zone)
         self.readers = Readers(settings)
         self._watched_at = -WATCHED_S
 
@@ -182,6 +208,7 @@ class Application:
             ("GET", "/signed-in"): (EVERYBODY, finish),
             ("GET", "/join/{token}/sign-in"): (EVERYBODY, begin),
             ("POST", "/team/versions"): (SUBMITTER, upload),
+            ("POST", "/organiser/teams/{team:number}/versions"): (ORGANISER, partial(upload, access=ORGANISER)),
             ("GET", "/team/versions/{version:number}/events"): (MEMBER, self._version_events),
         }
 
@@ -205,8 +232,15 @@ class Application:
         return problem(self.contest, 404, "there is no such page", request)
 
     async def _index(self, request: Request) -> Response:
-        """Sends the table from memory."""
-        return kept(self.live.table, request)
+        """Sends the table from memory, with the links for who reads it."""
+        person = None
+        if self.contest.settings.named(SESSION) in request.cookies or "authorization" in request.headers:
+            person, _ = await run_in_threadpool(identified, request, self.contest)
+        try:
+            check_results(person, self.contest.settings)
+        except Denied as denied:
+            return problem(self.contest, denied.status, str(denied), request)
+        return kept(self.live.table_with(links_of(person, self.contest)), request)
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["file"]
@@ -300,10 +334,6 @@ def _failure(scope: Scope, error: Exception) -> Response:
         return PlainTextResponse(f"{error}\n", 503)
     text = f"this page failed; the organiser's log says why, at the request {request_id(scope)}\n"
     return PlainTextResponse(text, 500)
-
-
-def _time(at: float | None) -> str:
-    return "" if at is None else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
 
 
 def _size(size: int) -> str:

@@ -1,4 +1,4 @@
-"""`referee submit`: hands a bot in at a hosted contest, and follows the check to its verdict. Needs no extra."""
+"""What `referee submit` and `referee team` ask a hosted contest. Needs no extra."""
 
 import http.client
 import itertools
@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Thread
-from typing import IO, Any
-from urllib.parse import urlsplit
+from typing import IO, Any, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -38,12 +38,16 @@ SECRETS = (
     *(".netrc", ".pgpass", ".pypirc", ".git-credentials", "credentials.json"),
 )
 """Files, in lower case, that are packed for nobody."""
-CACHES = frozenset({"venv", ".tox", ".cache", ".gradle", ".idea", ".vscode", ".svn", ".hg", ".ssh", ".aws"})
-"""Folders that are no part of a bot, besides those of no archive and caches such as `.mypy_cache`."""
+CACHES = frozenset({"replays", "venv", ".tox", ".cache", ".gradle", ".idea", ".vscode", ".svn", ".hg", ".ssh", ".aws"})
+"""Folders that are no part of a bot, besides those of no archive and caches such as `.mypy_cache`.
+
+`referee team` writes replays into the first one.
+"""
 VIRTUAL = "pyvenv.cfg"
 """The file at the top of a virtual environment of Python."""
 SHORTEST_TOKEN = 6
 """A shorter text is no token of a contest, and may occur in any text."""
+T = TypeVar("T")
 EXPECTED = "expected the contest's address, such as https://cup.example.org"
 
 
@@ -53,8 +57,8 @@ class State(Struct, frozen=True):
     version: int
     status: str
     reason: str = ""
-    before: int = 0
-    """How many versions are checked before it, or now."""
+    text: str = ""
+    """The status in a line: what it waits for, and for about how long."""
     log: str = ""
 
     @property
@@ -92,7 +96,7 @@ class Client:
         size = os.fstat(file.fileno()).st_size + len(head) + len(tail)
         body = itertools.chain([head], iter(lambda: file.read(1 << 18), b""), [tail])
         kind = {"content-type": f"multipart/form-data; boundary={boundary}", "content-length": str(size)}
-        return self._asked("POST", "/team/versions", body, kind)
+        return self._state(self._asked("POST", "/team/versions", body, kind))
 
     def from_repository(self, repository: str, commit: str, note: str) -> State:
         """Hands in a commit of a repository, and returns the version that it is."""
@@ -100,14 +104,27 @@ class Client:
         fields = {"repository": repository, "commit": commit, "note": note}
         body = b"".join(_field(boundary, name, value) for name, value in fields.items())
         kind = {"content-type": f"multipart/form-data; boundary={boundary}"}
-        return self._asked("POST", "/team/versions", body + f"--{boundary}--\r\n".encode(), kind)
+        return self._state(self._asked("POST", "/team/versions", body + f"--{boundary}--\r\n".encode(), kind))
 
     def state(self, version: int) -> State:
         """Returns what became of a version so far."""
-        return self._asked("GET", f"/team/versions/{version}/state", None, {})
+        return self._state(self.fetched(f"/team/versions/{version}/state"))
 
-    def followed(self, state: State, on_log: Callable[[str], None], on_wait: Callable[[int], None]) -> State:
-        """Waits for the verdict. `on_log` receives what is new in the build log, `on_wait` how many come before."""
+    def fetched(self, path: str, most_bytes: int = MOST_BYTES) -> bytes:
+        """Returns a page or a file. RunError if it is larger."""
+        return self._asked("GET", path, None, {}, most_bytes)
+
+    def got(self, path: str, kind: type[T]) -> T:
+        """Returns what the contest answers, as JSON. No text in it has the token or letters that a terminal obeys."""
+        return self._decoded(self.fetched(path), kind)
+
+    def posted(self, path: str, kind: type[T], **fields: str) -> T:
+        """Sends a form, and returns the answer."""
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        return self._decoded(self._asked("POST", path, urlencode(fields).encode(), form), kind)
+
+    def followed(self, state: State, on_log: Callable[[str], None], on_wait: Callable[[str], None]) -> State:
+        """Waits for the verdict. `on_log` receives what is new in the build log, `on_wait` what it waits for."""
         shown = 0
         while True:
             new = len(state.log) if state.is_decided else state.log.rfind("\n") + 1
@@ -116,18 +133,18 @@ class Client:
                 shown = new
             if state.is_decided:
                 return state
-            on_wait(state.before)
+            on_wait(state.text)
             time.sleep(LOOK_S)
             state = self.state(state.version)
 
-    def _asked(self, method: str, path: str, body: Any, headers: dict[str, str]) -> State:
+    def _asked(self, method: str, path: str, body: Any, headers: dict[str, str], most_bytes: int = MOST_BYTES) -> bytes:
         """Returns the contest's answer. UsageError if it refuses, RunError if it cannot be reached."""
         most_s = TIMEOUT_S if body is None else UPLOAD_S
         got: list[tuple[http.client.HTTPResponse, bytes] | Exception] = []
 
         def ask() -> None:
             try:
-                got.append(self._answer(method, path, body, headers))
+                got.append(self._answer(method, path, body, headers, most_bytes))
             except Exception as error:
                 got.append(error)
 
@@ -152,24 +169,38 @@ class Client:
                 )
             text = self._clean(content.decode("utf-8", "replace"))
             raise UsageError(f"{self.address}: {' '.join(text[:500].split()) or self._clean(sent.reason)}")
+        if len(content) > most_bytes:
+            raise RunError(f"{self.address}: the answer has more than {most_bytes >> 20} MiB")
+        return content
+
+    def _state(self, content: bytes) -> State:
+        return self._decoded(content, State)
+
+    def _decoded(self, content: bytes, kind: type[T]) -> T:
         try:
-            state = msgspec.json.decode(content, type=State)
+            return msgspec.convert(self._cleaned(msgspec.json.decode(content)), kind)
         except UNDECODABLE as error:
             raise RunError(f"{self.address} is no contest of `referee host`: it answers something else") from error
-        cleaned = {name: self._clean(getattr(state, name)) for name in ("status", "reason", "log")}
-        return msgspec.structs.replace(state, **cleaned)
 
     def _answer(
-        self, method: str, path: str, body: Any, headers: dict[str, str]
+        self, method: str, path: str, body: Any, headers: dict[str, str], most_bytes: int
     ) -> tuple[http.client.HTTPResponse, bytes]:
         parts = self._parts
         assert parts.hostname is not None
         connection = self._connection(parts.hostname, parts.port)
         try:
             sent = _sent(connection, method, f"{parts.path.rstrip('/')}{path}", body, self._headers | headers)
-            return sent, sent.read(MOST_BYTES + 1)
+            return sent, sent.read(most_bytes + 1)
         finally:
             connection.close()
+
+    def _cleaned(self, value: Any) -> Any:
+        """Returns a decoded answer without the token."""
+        if isinstance(value, list):
+            return [self._cleaned(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self._cleaned(each) for name, each in value.items()}
+        return self._clean(value) if isinstance(value, str) else value
 
     def _clean(self, text: str) -> str:
         """Returns a text of the contest's without the token."""

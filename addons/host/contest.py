@@ -14,8 +14,9 @@ from subprocess import DEVNULL, PIPE
 import msgspec
 import trio
 
-from referee.addons.host import finals, teams
+from referee.addons.host import finals, mail, teams
 from referee.addons.host.first_bots import obstacles
+from referee.addons.host.mail import MailSettings
 from referee.addons.host.play import PlaySettings
 from referee.addons.host.settings import WebSettings
 from referee.addons.host.store import FILE, Store
@@ -103,11 +104,12 @@ async def run(
     checks: int,
     write: Written,
     note: Note,
+    mails: MailSettings | None = None,
 ) -> None:
     """Runs a contest, which is `hosted` here, until it is cancelled.
 
     `games`: where it plays. `checks`: at a time. `write`: writes a check for its author. `note` receives lines for the
-    organiser.
+    organiser. `mails`: how teams get mails; None = they get none.
     """
 
     def decided(one: Version) -> None:
@@ -115,19 +117,30 @@ async def run(
         name = teams.team(store, one.team)
         note(f"{name.name if name else one.team}, version {one.version}: {one.status}{why}")
 
+    mail.set_on(store, mails is not None)
     finals.commitment(store)  # drawn before the first upload
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
-    play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]
     queue = Queue(store, checks, write, decided, games.spare_cores, settings.git_hosts)
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
-            nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)
+            nursery.start_soon(keep_playing, store, games, note)
             nursery.start_soon(queue.run)
+            if mails is not None:
+                nursery.start_soon(mail.Sender(store, mails, note).run)
             plan = read_plan(store.folder / PLAN)
-            for line in await threads.run(lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True):
-                note(line)
+            for name, why in await threads.run(
+                lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True
+            ):
+                note(f"first bots in {name} will be refused: {why}")
+
+
+async def keep_playing(store: Store, games: PlaySettings, note: Note) -> None:
+    """Plays a contest until it is cancelled, and starts the play process again if it ends."""
+    command = [PLAY, str(store.folder), msgspec.json.encode(games, enc_hook=str).decode()]
+    with ungrouped():
+        await _keep("play", command, [], PLAY_END_S, note)
 
 
 async def _keep(name: str, command: list[str], fds: list[int], end_s: float, note: Note) -> None:

@@ -12,6 +12,7 @@ from referee.addons.tournament.format_options import FORMATS as OPTIONS
 from referee.addons.tournament.plan import Plan
 from referee.harness.common.errors import UsageError
 
+TEAMS_LETTERS = 20_000
 FORMATS = ("double-elimination", "knockout", "swiss", "round-robin", "series", "groups")
 """The formats of a final, in the order of the form."""
 
@@ -25,6 +26,7 @@ def finals_page(asked: Asked) -> Response:
         next=finals.commitment(store),
         finals=finals.finals(store.folder)[::-1],
         hidden=_is_hidden(asked),
+        is_organiser=asked.person is not None and asked.person.is_organiser,
         closed=switches.value_of(store, "uploads") == "closed",
     )
 
@@ -99,7 +101,15 @@ def make_final(asked: Asked) -> Response:
         _number(asked.text("rounds"), "rounds"),
         _number(asked.text("first"), "bots"),
         address=asked.address,
+        only=[name for line in asked.text("teams", TEAMS_LETTERS).splitlines() if (name := line.strip())],
+        sealed=bool(asked.text("sealed")),
     )
+    return see("/finals")
+
+
+def show_final(asked: Asked) -> Response:
+    """Shows the next match of a sealed final to everybody, or its next round, or all."""
+    finals.show(asked.contest.store, asked.path["final"], asked.text("what"), asked.who.actor, asked.address)
     return see("/finals")
 
 

@@ -19,9 +19,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from referee.addons.host import switches
+from referee.addons.host import outbox, pseudonyms, reveal, switches
 from referee.addons.host.store import Store, audit
 from referee.addons.tournament.format_options import default_games, default_seating, default_ties
+from referee.addons.tournament.formats.schedules import BRACKETS
+from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.past_tables import NAME
@@ -33,6 +35,7 @@ from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.isolation.removal import remove
 from referee.protocol.errors import UNDECODABLE
+from referee.protocol.text import listed
 
 FINALS = "finals"
 """The folder of finals in a contest's folder."""
@@ -63,6 +66,10 @@ class Final(Struct, frozen=True):
     ended_at: float | None = None
     problem: str = ""
     """Why it could not be played to its end."""
+    shown: int | None = None
+    """Of a sealed final, how many matches everybody sees; None = all."""
+    remarks: tuple[str, ...] = ()
+    """Sentences about changes since it was played, such as a disqualification."""
 
     @property
     def hash(self) -> str:
@@ -140,11 +147,14 @@ def make(
     first: int | None = None,
     stages: tuple[Stage, ...] = (),
     address: str = "",
+    only: Sequence[str] = (),
+    sealed: bool = False,
 ) -> Path:
     """Makes a final of the versions that play now, in the order of the table. The play process plays it next.
 
-    `first`: how many of the first bots take part; None = all. UsageError if that is impossible, and while uploads are
-    open.
+    `first`: how many of the first bots take part; None = all. `only`: the names of the teams that take part; none =
+    all. `sealed`: nobody sees a game until the organiser shows it. UsageError if that is impossible, and while uploads
+    are open.
     """
     if not NAME.fullmatch(name):
         raise UsageError(
@@ -152,14 +162,16 @@ def make(
         )
     if switches.value_of(store, "uploads") != "closed":
         raise UsageError("uploads are open; close them first, so that the final's versions are the last ones")
+    if late := switches.extended(store):
+        raise UsageError(f"{listed(late)} may still hand in; wait until then, or end the extension on the team's page")
     folder = store.folder / FINALS / name
     if any(each.name.casefold() == name.casefold() for each in finals(store.folder)):
         raise UsageError(f"there is a final {name!r} already; choose another name")
     plan = read_plan(store.folder / PLAN)
-    drawn, bots = _drawn(store), _in_order(store.folder, plan)[:first]
+    drawn, bots = _drawn(store), _of(store, _in_order(store.folder, plan), only)[:first]
     made = _plan(plan, name, format, bots, seed_of(drawn.secret, name, (entry.hash for entry in bots)))
     made = checked(made.replaced(games=games or made.games, rounds=rounds, stages=stages))
-    facts = Final(name, drawn.secret, drawn.at, time.time())
+    facts = Final(name, drawn.secret, drawn.at, time.time(), shown=0 if sealed else None)
     with writing(folder):
         make_folder(folder.parent)
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
@@ -172,6 +184,9 @@ def make(
             remove(scratch)
     with store.writing() as database:
         audit(database, actor, "final", name, f"{format} of {len(bots)} bots; seed committed as {facts.hash}", address)
+        when = time.strftime("on %Y-%m-%d at %H:%M UTC", time.gmtime(facts.made_at))
+        for (team,) in database.execute("SELECT id FROM team WHERE state = 'active'").fetchall():
+            outbox.put(database, "final", team, name, name=name, time=when)
     return folder
 
 
@@ -179,8 +194,18 @@ def _in_order(folder: Path, plan: Plan) -> list[Entry]:
     """Returns the bots that play now, best first."""
     rows = all_standings(plan, reader.read(folder, plan=plan), chances=False).rows
     places = {row.name: place for place, row in enumerate(rows)}
-    present = [entry for entry in plan.bots if not entry.absent and not entry.guest]
+    present = [entry for entry in plan.bots if not (entry.absent or entry.guest or entry.reference)]
     return sorted(present, key=lambda entry: places.get(entry.name, len(places)))
+
+
+def _of(store: Store, bots: Sequence[Entry], only: Sequence[str]) -> list[Entry]:
+    """Returns the bots of these teams, named by real or public names. UsageError for an unknown one."""
+    real = pseudonyms.real_names(store)
+    wanted = {name.casefold() for name in only}
+    names = [{entry.name.casefold(), real.get(entry.name, entry.name).casefold()} for entry in bots]
+    if unknown := wanted.difference(*names):
+        raise UsageError(f"{listed(sorted(unknown))}: no version of such a team plays now")
+    return [entry for entry, of in zip(bots, names, strict=True) if not wanted or of & wanted]
 
 
 def _plan(plan: Plan, name: str, format: str, bots: Sequence[Entry], seed: int) -> Plan:
@@ -232,8 +257,58 @@ def waiting(cup: Path) -> Final | None:
 
 def end(cup: Path, final: Final, problem: str = "") -> None:
     """Notes that a final is over. From now on, its secret is shown."""
+    final = find(cup, final.name) or final  # it may have got a remark meanwhile
     over = msgspec.structs.replace(final, ended_at=time.time(), problem=problem)
     replace_file(cup / FINALS / final.name / FACTS, msgspec.json.encode(over))
+
+
+def find(cup: Path, name: str) -> Final | None:
+    """Returns a final; None if there is none of that name."""
+    return next((final for final in finals(cup) if final.name == name), None)
+
+
+def show(store: Store, name: str, what: str, actor: str, address: str = "") -> None:
+    """Shows the next match of a sealed final, its next round, or all. UsageError if there is nothing to show."""
+    final = find(store.folder, name)
+    if final is None or final.shown is None:
+        raise UsageError(f"there is no sealed final {name[:60]!r}")
+    if final.ended_at is None:
+        raise UsageError("the final is still being played; wait for its end")
+    folder = store.folder / FINALS / name
+    plan = read_plan(folder / PLAN)
+    played = reveal.matches(plan, reader.read(folder, plan=plan))
+    steps = {"match": final.shown + 1, "round": reveal.next_round(played, final.shown), "all": len(played)}
+    if what not in steps:
+        raise UsageError(f"{what[:40]}: expected match, round or all")
+    shown = None if steps[what] >= len(played) else steps[what]
+    replace_file(folder / FACTS, msgspec.json.encode(msgspec.structs.replace(final, shown=shown)))
+    with store.writing() as database:
+        audit(database, actor, "reveal", name, "all" if shown is None else f"{shown} matches", address)
+
+
+def reconsider(store: Store, bot: str, state: str) -> None:
+    """Takes a disqualified bot out of the finals that were played, or back in, and says so on their pages."""
+    for final in finals(store.folder):
+        folder = store.folder / FINALS / final.name
+        plan = read_plan(folder / PLAN)
+        entry = next((entry for entry in plan.bots if entry.name == bot), None)
+        is_out = state == "disqualified"
+        if entry is None or entry.void == is_out:
+            continue
+        try:
+            if final.shown is not None:
+                raise UsageError("it is not shown yet; disqualify again when it is")
+            hand_in(folder, Withdraw((bot,), void=True) if is_out else Enter(back=(bot,)))
+            remark = f"{bot} was disqualified: its games count for nobody, and those behind it moved up"
+            remark += ". No match was played again" if plan.format in BRACKETS else ""
+        except UsageError as error:
+            remark = (
+                f"{bot} was disqualified after it was played. The places are those of before, and are open: {error}"
+            )
+        if not is_out:
+            remark = f"{bot} is back: its games count again"
+        changed = msgspec.structs.replace(final, remarks=(*final.remarks, remark))
+        replace_file(folder / FACTS, msgspec.json.encode(changed))
 
 
 def check_seed(folder: Path, plan: Plan) -> str | None:

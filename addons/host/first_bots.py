@@ -1,16 +1,22 @@
-"""Says in which languages a contest's own first bots cannot be built on this machine."""
+"""A contest's first bots: as zips, and in which languages they cannot be built on this machine."""
 
+import io
 import os
+import tempfile
+import zipfile
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
+from referee.harness.common.known_games import find_game
 from referee.harness.languages.packages import ITEMS, KITS
 from referee.harness.languages.toolchains import find
 from referee.harness.new import write as new
 from referee.harness.programs.build_files import PACKAGES, has_packages
 
 
-def obstacles(game: str, network: bool) -> Iterator[str]:
-    """Yields a sentence for each language. `network`: builds may use it."""
+def obstacles(game: str, network: bool) -> Iterator[tuple[str, str]]:
+    """Yields each language whose first bot will be refused, with why, and what to do. `network`: builds may use it."""
     for lang, kit in new.kits().items():
         if lang not in KITS or game not in new.games(lang, kit):
             continue
@@ -19,9 +25,23 @@ def obstacles(game: str, network: bool) -> Iterator[str]:
         missing = [name for name in programs if find(name) is None]
         tools = [name for name in programs if name in PACKAGES and not has_packages(name, os.environ)]
         if missing:
-            yield f"first bots in {kit.name} will be refused: {', '.join(missing)} not found; install it"
+            yield kit.name, f"{', '.join(missing)} not found; install it"
         elif tools and not network:
+            why = f"builds have no network, and this account has no packages of {tools[0]}"
             yield (
-                f"first bots in {kit.name} will be refused: builds have no network, and this account has no packages "
-                f"of {tools[0]}; build a first bot once by hand, or make the contest with --build offline=false"
+                kit.name,
+                f"{why}; build a first bot once by hand, or make the contest with --build offline=false",
             )
+
+
+@cache
+def packed(game: str, lang: str) -> bytes:
+    """Returns a first bot in a language, as `referee new` writes it, as a zip."""
+    name, packed = f"my_{game}_{lang}", io.BytesIO()
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        folder = Path(scratch) / name
+        new.write(find_game(game), lang, folder, None)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, path.relative_to(scratch))
+    return packed.getvalue()

@@ -7,17 +7,20 @@ the tournament has changed.
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import msgspec
 
-from referee.addons.host import finals, switches
+from referee.addons.host import finals, switches, times
+from referee.addons.host.reveal import shown_book
 from referee.addons.host.store import Store
 from referee.addons.host.times import frozen_table
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.history import history
+from referee.addons.tournament.reports.notes import REFERENCE
 from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.reports.rows import Row
 from referee.addons.tournament.reports.site import Site, shown_to
@@ -25,6 +28,7 @@ from referee.addons.tournament.reports.site_games import BotGames, Pair, PairGam
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
+from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
 from referee.addons.web.server.pages import Page, page
 from referee.harness.common.errors import RunError, UsageError
@@ -36,9 +40,13 @@ FINAL_S = 1.0
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
+LINKS = "<!--links-->"
+"""The place of a page's links for who reads it. Pages are made once for everybody."""
 HTML = "text/html; charset=utf-8"
 NUMBER = 'data-number=""'
 """The attribute of the page with the table that gets the table's number."""
+ALL_SEATS = -1
+"""Stands for the seat of a reader who sees the standard error of all bots: the organiser."""
 OWN = "own"
 """The folder of a team's page."""
 
@@ -46,12 +54,28 @@ OWN = "own"
 class LiveSite(Site):
     """The pages of one moment."""
 
-    def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        book: Book,
+        frame: dict[str, str],
+        zone: str = "UTC",
+        deadlines: Sequence[str] = (),
+    ) -> None:
+        """`frame`: what stands around each page. `deadlines`: sentences above the table."""
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
         super().__init__(plan, folder, None, Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
         self.own_viewed = viewed
-        self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        self.zone = ZoneInfo(zone)
+        self.organisers_notes = result.notes
+        """What only the organiser reads about the table."""
+        if plan.format == "ladder":
+            result.notes = [note for note in result.notes if note == REFERENCE]
+        self.ranks_first = True
+        shows_seed = False  # with it, the luck of games to come could be computed
+        self._context |= {**frame, "deadlines": deadlines, "shows_seed": shows_seed}
         self._has_games = self._is_asked = False
         self._made: dict[str, bytes] = {}
         self._book = book
@@ -97,6 +121,14 @@ class LiveSite(Site):
             self._with_games()
             return self.games.bots[ident]
 
+    def last_games(self, bot: str) -> list[Line]:
+        """Returns the lines of a bot's last games in all its versions, newest first."""
+        with self._making:
+            self._with_games()
+            keys = {key for each in self.plan.bots if each.name == bot for key in self.games.bots[each.ident].games}
+            lines = (self.games.lines[key][1] for key in keys if key in self.games.lines)
+            return sorted(lines, key=lambda line: -line.at)
+
     def line(self, name: str) -> tuple[Path, Line] | None:
         """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""
         with self._making:
@@ -108,7 +140,16 @@ class LiveSite(Site):
         return next((row for row in self.result.rows if row.name == bot), None)
 
     def list_of(self, line: Line, own_seat: int | None) -> str:
+        if own_seat == ALL_SEATS:
+            return "/organiser"
         return "../bot" if own_seat is not None else super().list_of(line, own_seat)
+
+    def replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
+        if own_seat != ALL_SEATS:
+            return super().replay(file, line, own_seat)
+        data = kept_replay(self.folder, file, line)
+        assert data is not None
+        return data
 
     def _make(self, name: str) -> None:
         part, _, file = name.rpartition("/")
@@ -153,24 +194,27 @@ class LiveSite(Site):
 class Live:
     """The newest `LiveSite`, for the public and, while the table is frozen, one for the teams."""
 
-    def __init__(self, store: Store, frame: Callable[[], dict[str, str]]) -> None:
-        """`frame`: returns what stands around each page."""
-        self.folder, self.store, self._frame = store.folder, store, frame
+    def __init__(self, store: Store, frame: Callable[[], dict[str, str]], zone: str = "UTC") -> None:
+        """`frame`: returns what stands around each page. `zone`: the time zone of the pages."""
+        self.folder, self.store, self._frame, self._zone = store.folder, store, frame, zone
         self.number = int(time.time() * 1000)
         """Counts the changes of the public table, which has it. Another process of the contest counts other numbers."""
         self.problem = ""
         """Why the ledger cannot be read; empty if it can."""
         self.public: LiveSite
         self.whole: LiveSite
-        self.table: Page
-        """The public page with the table."""
-        self._unnumbered = b""
+        self._numbered = self._unnumbered = b""
+        """The public page with the table, with and without its number."""
+        self._tables: dict[str, Page] = {}
+        """The same by the links that its readers have."""
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
         self._pause_until = 0.0
         self._games: dict[tuple[Path, str, int | None], bytes] = {}
         self._finals: dict[str, tuple[float, object, LiveSite]] = {}
         """By name: when it was looked at, what it was then, and its pages."""
+        self._shown: dict[str, int | None] = {}
+        """By the name of a final, how many of its matches those pages show."""
         self._viewing = threading.Lock()
         self._opening = threading.Lock()
         self.refresh()
@@ -190,8 +234,9 @@ class Live:
                 return False  # the last pages stay
             raise
         book = self._book.copy()
-        whole = LiveSite(plan, self.folder, book, self._frame())
-        public = self._frozen(plan, book) or whole
+        deadlines = self.deadlines()
+        whole = LiveSite(plan, self.folder, book, self._frame(), self._zone, deadlines)
+        public = self._frozen(plan, book, deadlines) or whole
         if self._seen is not None:
             whole.follow(self.whole)
             public.follow(self.public)
@@ -203,9 +248,20 @@ class Live:
         if table != self._unnumbered:
             self._unnumbered = table
             self.number += 1
-            numbered = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
-            self.table = page(numbered, HTML, level=6)
+            self._numbered = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
+            self._tables = {}
         return True
+
+    def table_with(self, links: str) -> Page:
+        """Returns the public page with the table, with the links that some readers have."""
+        tables = self._tables
+        if links not in tables:
+            tables[links] = page(self._numbered.replace(LINKS.encode(), links.encode(), 1), HTML, level=6)
+        return tables[links]
+
+    def deadlines(self) -> list[str]:
+        """Returns sentences about the changes of switches that are to come."""
+        return times.deadlines(switches.settings(self.store), time.time(), self._zone)
 
     def game_page(self, site: LiveSite, name: str, seat: int | None) -> bytes | None:
         """Returns the page with the viewer for a game. `seat`: of the team that reads; None: as the public sees it."""
@@ -222,31 +278,35 @@ class Live:
 
     def final(self, name: str) -> LiveSite | None:
         """Returns the pages of a final; None if there is none of that name."""
-        if not any(each.name == name for each in finals.finals(self.folder)):
+        facts = finals.find(self.folder, name)
+        if facts is None:
             return None
         folder, now = self.folder / finals.FINALS / name, time.monotonic()
         with self._opening:
             at, seen, site = self._finals.get(name, (-FINAL_S, None, None))
-            if site is None or (now > at + FINAL_S and _signature(folder) != seen):
-                seen = _signature(folder)
+            new = _signature(folder), facts.shown, facts.remarks
+            if site is None or facts.shown != self._shown.get(name) or (now > at + FINAL_S and new != seen):
+                seen, self._shown[name] = new, facts.shown
                 plan = read_plan(folder / PLAN)
-                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame())
+                book = read(folder, plan=plan)
+                book = book if facts.shown is None else shown_book(plan, book, facts.shown)
+                site = LiveSite(plan, folder, book, self._frame(), self._zone, facts.remarks)
             self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
             return site
 
-    def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
+    def _frozen(self, plan: Plan, book: Book, deadlines: Sequence[str]) -> LiveSite | None:
         """Returns the pages of the moment at which the table was frozen; None if it is not."""
         frozen = switches.frozen_at(self.store)
         if frozen is None:
             return None
         past = frozen_table(self.folder, plan, book, frozen)
-        site = LiveSite(past.plan, self.folder, past.games(book), self._frame())
-        site.title = f"{plan.heading}, frozen at {past.date}"
+        site = LiveSite(past.plan, self.folder, past.games(book), self._frame(), self._zone, deadlines)
+        site.title = f"{plan.heading}, frozen at {times.shown(frozen, self._zone)}"
         return site
 
     def _signature(self) -> object:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
-        return _signature(self.folder), switches.frozen_at(self.store)
+        return _signature(self.folder), switches.frozen_at(self.store), self.deadlines()
 
 
 def _signature(folder: Path) -> object:

@@ -136,5 +136,27 @@ CREATE TABLE account (                           -- of members, at an OpenID Con
 ) STRICT;
 """
 
-MIGRATIONS = (FIRST, ACCOUNTS)
+EXTENSIONS = """
+CREATE TABLE extension (                         -- a team that may hand in after uploads have closed
+    team INTEGER PRIMARY KEY REFERENCES team,
+    until REAL NOT NULL
+) STRICT;
+
+CREATE TABLE mail (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,                    -- of the event, which makes one message for a team
+    kind TEXT NOT NULL CHECK (kind IN ('invitation', 'set_aside', 'final')),
+    team INTEGER NOT NULL REFERENCES team,
+    facts TEXT NOT NULL,                         -- what its template needs, as JSON; no link
+    state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sending', 'sent', 'failed', 'unsure')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    at REAL NOT NULL,                            -- of the last change
+    problem TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX mail_state ON mail (state, id);
+
+ALTER TABLE team ADD COLUMN alias TEXT NOT NULL DEFAULT '';  -- the name of its bot, where the public sees pseudonyms
+"""
+
+MIGRATIONS = (FIRST, ACCOUNTS, EXTENSIONS)
 """Step N brings a database to `PRAGMA user_version` N."""

@@ -5,29 +5,45 @@ import io
 import tempfile
 import time
 import zipfile
-from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 from starlette.responses import Response
 
-from referee.addons.host import room, submissions, switches, teams, versions
-from referee.addons.host.access import Asked, Denied, see
+from referee.addons.host import (
+    check_queue,
+    finals,
+    outbox,
+    pseudonyms,
+    reference_bots,
+    room,
+    sign_up,
+    submissions,
+    switches,
+    teams,
+    versions,
+)
+from referee.addons.host.access import Asked, see
 from referee.addons.host.final_pages import formats_of
+from referee.addons.host.organiser_team_pages import team_of as _team
 from referee.addons.host.public_pages import announcements
 from referee.addons.host.store import audit, audited
-from referee.addons.host.teams import Team
-from referee.addons.host.times import VALUES
+from referee.addons.host.times import VALUES, typed_time
 from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import site
-from referee.addons.tournament.reports.class_list import plain
+from referee.addons.tournament.reports.all_stages import all_standings
+from referee.addons.tournament.reports.class_list import class_list, plain
+from referee.addons.tournament.reports.marks import MOST_LETTERS, read_rule
 from referee.addons.tournament.reports.readers import Reader
-from referee.addons.tournament.reports.standings_text import cells, headers
-from referee.addons.tournament.store import sqlite
+from referee.addons.tournament.reports.standings_text import as_csv, cells, headers
+from referee.addons.tournament.store import reader, sqlite
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common.errors import UsageError
 
 AUDIT_LINES = 1000
+QUEUED = 50
+"""The most versions of the queue that the page shows."""
 TEXT_LETTERS = 10_000
 CSV_LETTERS = 200_000
 STATES = ("active", "withdrawn", "disqualified")
@@ -47,8 +63,17 @@ def _organiser_page(
     """`doubtful`: a table of teams, how it is read, and what may be wrong."""
     store, problem = asked.contest.store, asked.contest.live.problem
     found = teams.teams(store)
+    waiting = check_queue.lines(store, asked.contest.settings.checks)
     return asked.contest.render(
         "organiser.html",
+        queue=waiting[:QUEUED],
+        more_waiting=max(0, len(waiting) - QUEUED),
+        extended=switches.extended(store),
+        zone=asked.contest.settings.zone,
+        signs_up=sign_up.is_on(store),
+        mails=asked.contest.settings.mails,
+        messages=outbox.messages(store),
+        notes=asked.contest.live.whole.organisers_notes,
         title="Organiser",
         person=asked.who,
         teams=[(each, len(teams.members(store, each.id)), versions.current(store, each.id)) for each in found],
@@ -56,6 +81,7 @@ def _organiser_page(
             (name, VALUES[name], switches.setting_of(store, name), switches.planned(store, name)) for name in VALUES
         ],
         announcements=announcements(store),
+        references=teams.reference_bots(store),
         formats=formats_of(asked.contest.live.whole.plan),
         problem=f"The table is not up to date: {problem}" if problem else room.problem(store.folder),
         link=link,
@@ -78,6 +104,8 @@ def invite(asked: Asked) -> Response:
     team, token = teams.invite(
         asked.contest.store, asked.text("name"), asked.text("email"), asked.who.actor, asked.address
     )
+    if asked.contest.settings.mails and team.email:
+        return see("/organiser")  # the mail has a link of its own
     return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", team.name)
 
 
@@ -91,15 +119,12 @@ def invite_many(asked: Asked) -> Response:
     if doubts and not asked.text("sure"):
         return _organiser_page(asked, doubtful=(text, named, doubts))
     made = teams.invite_all(asked.contest.store, named, asked.who.actor, asked.address)
-    links = [(team, f"{asked.contest.settings.address}/join/{token}") for team, token in made]
+    mails = asked.contest.settings.mails
+    links = [
+        (team, "by mail" if mails and team.email else f"{asked.contest.settings.address}/join/{token}")
+        for team, token in made
+    ]
     return _download(teams.written_csv(links).encode(), "invitations.csv", "text/csv; charset=utf-8")
-
-
-def _team(asked: Asked) -> Team:
-    found = teams.team(asked.contest.store, asked.path["team"])
-    if found is None:
-        raise Denied(404, "there is no such team")
-    return found
 
 
 def new_invitation(asked: Asked) -> Response:
@@ -107,6 +132,18 @@ def new_invitation(asked: Asked) -> Response:
     team = _team(asked)
     token = teams.new_link(asked.contest.store, team.id, "invitation", asked.who.actor, asked.address)
     return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", team.name)
+
+
+def invite_organiser(asked: Asked) -> Response:
+    """Shows a link by which somebody else organises, too. An earlier one that was not opened has ended."""
+    token = teams.new_link(asked.contest.store, None, "invitation", asked.who.actor, asked.address)
+    return _organiser_page(asked, f"{asked.contest.settings.address}/join/{token}", "the other organiser")
+
+
+def set_code(asked: Asked) -> Response:
+    """Sets the code with which teams sign up; empty = nobody does."""
+    sign_up.set_code(asked.contest.store, asked.text("code"), asked.who.actor, asked.address)
+    return see("/organiser")
 
 
 def sign_out_team(asked: Asked) -> Response:
@@ -121,14 +158,22 @@ def set_state(asked: Asked) -> Response:
     store = asked.contest.store
     if state not in STATES:
         raise UsageError(f"{state}: expected {', '.join(STATES)}")
-    plays = any(entry.name == team.name for entry in read_plan(store.folder / PLAN).bots)
+    plays = any(entry.name == team.bot for entry in read_plan(store.folder / PLAN).bots)
     if plays and state != "active":
-        hand_in(store.folder, Withdraw((team.name,), state == "disqualified"))
+        hand_in(store.folder, Withdraw((team.bot,), state == "disqualified"))
     elif plays and team.state != "active":
-        hand_in(store.folder, Enter(back=(team.name,)))
+        hand_in(store.folder, Enter(back=(team.bot,)))
+    finals.reconsider(store, team.bot, state)
     teams.set_state(store, team.id, state, reason, asked.who.actor, asked.address)
     if state == "active" and (current := versions.current(store, team.id)) is not None:
         submissions.enter(store, current.tournament_entry)
+    return see("/organiser")
+
+
+def set_reference(asked: Asked) -> Response:
+    """Withdraws a reference bot, or takes it back."""
+    name, plays = asked.text("name"), asked.text("state") == "active"
+    reference_bots.set_state(asked.contest.store, name, plays, asked.who.actor, asked.address)
     return see("/organiser")
 
 
@@ -156,9 +201,10 @@ def remove_announcement(asked: Asked) -> Response:
 
 
 def set_switch(asked: Asked) -> Response:
-    """Sets a switch, now or at a time (UTC)."""
+    """Sets a switch, now or at a time."""
     name, value, when = asked.path["switch"], asked.text("value"), asked.text("at")
-    switches.set_switch(asked.contest.store, name, value, _time(when), asked.who.actor, asked.address)
+    at = typed_time(when, asked.contest.settings.zone)
+    switches.set_switch(asked.contest.store, name, value, at, asked.who.actor, asked.address)
     return see("/organiser")
 
 
@@ -170,17 +216,6 @@ def forget_switch(asked: Asked) -> Response:
             switches.forget(asked.contest.store, name, each.at, asked.who.actor, asked.address)
             break
     return see("/organiser")
-
-
-def _time(text: str) -> float | None:
-    """Returns a time that was typed; None for nothing. UsageError if it is none."""
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"{text}: expected a time such as 2026-11-27T18:00, in UTC") from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 # Exports.
@@ -195,9 +230,22 @@ def export_table(asked: Asked) -> Response:
     """Answers with the whole table as CSV."""
     result, text = asked.contest.live.whole.result, io.StringIO()
     columns = headers(result)
-    rows = [cells(row, columns) for row in result.rows]
+    real = pseudonyms.real_names(asked.contest.store)
+    named = (msgspec.structs.replace(row, name=real.get(row.name, row.name)) for row in result.rows)
+    rows = [cells(row, columns) for row in named]
     csv.writer(text).writerows([columns, *([*row[:1], *map(plain, row[1:2]), *row[2:]] for row in rows)])
     return _download(text.getvalue().encode(), "table.csv", "text/csv; charset=utf-8")
+
+
+def export_marks(asked: Asked) -> Response:
+    """Answers with a row for every team, or for every person of a class list, with points by the organiser's rule."""
+    rule, text = asked.text("rule", MOST_LETTERS), asked.text("people", CSV_LETTERS)
+    listed = class_list(text)[0] if text else None
+    folder = asked.contest.store.folder
+    plan = read_plan(folder / PLAN)
+    result = all_standings(plan, reader.read(folder, plan=plan), chances=False)
+    content = as_csv(result, versions.handed_in(asked.contest.store), listed, read_rule(rule) if rule else ())
+    return _download(content.encode(), "marks.csv", "text/csv; charset=utf-8")
 
 
 def export_games(asked: Asked) -> Response:

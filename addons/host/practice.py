@@ -84,7 +84,7 @@ def practice(store: Store, number: int) -> Practice | None:
 
 def is_staff(store: Store, rival: str) -> bool:
     """Whether a rival is a built-in bot or one of the organiser's, and no team's."""
-    return store.value("SELECT 1 FROM team WHERE name = ?", rival) is None
+    return store.value("SELECT 1 FROM team WHERE ? IN (name, alias)", rival) is None
 
 
 # For the play process.

@@ -57,7 +57,8 @@ def rivals(plan: Plan) -> list[str]:
     """Returns the names of the bots against which a team may practise: the built-in ones, then the contest's."""
     older = plan.older
     built_in = [f"@{name}" for name in levels(plan.game) if _plays(f"@{name}", plan.game)]
-    return built_in + [each.name for each in plan.bots if each.ident not in older and not each.void]
+    own = (each.name for each in plan.bots if each.ident not in older and not each.void)
+    return [*dict.fromkeys([*built_in, *own])]  # a reference bot may be a built-in one
 
 
 def _plays(name: str, game: str) -> bool:
@@ -73,7 +74,10 @@ def ask(asked: Asked) -> Response:
     """Asks for a practice game."""
     store = asked.contest.store
     plan, rival, number = read_plan(store.folder / PLAN), asked.text("rival"), asked.text("version")
-    one = next((each for each in _playable(asked) if str(each.version) == number), None)
+    playable = _playable(asked)
+    if not number and (current := versions.current(store, asked.team)) is not None:
+        number = str(current.version)
+    one = next((each for each in playable if str(each.version) == number), None)
     if one is None:
         raise UsageError("choose one of your accepted versions")
     if rival not in rivals(plan):
@@ -92,7 +96,9 @@ def ask(asked: Asked) -> Response:
     checked_options(plan, options)
     text = msgspec.json.encode(options).decode()
     most = asked.contest.settings.practice_a_day
-    practice.ask(store, asked.team, asked.who.member, one.id, rival, int(seat), seed, text, most)
+    game = practice.ask(store, asked.team, asked.who.member, one.id, rival, int(seat), seed, text, most)
+    if asked.who.is_program:
+        return Response(msgspec.json.encode({"game": game}), 201, media_type="application/json")
     return see("/team/practice")
 
 

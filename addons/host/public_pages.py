@@ -1,12 +1,8 @@
 """The pages that everybody may see."""
 
 import gzip
-import io
-import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -14,8 +10,8 @@ from markupsafe import Markup
 from msgspec import Struct
 from starlette.responses import Response
 
-from referee.addons.host import teams
-from referee.addons.host.access import Asked, Denied, see, set_session
+from referee.addons.host import contest_rules, first_bots, switches, teams
+from referee.addons.host.access import CLASS_RATE, Asked, Denied, see, set_session
 from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
 from referee.addons.host.store import Store
@@ -106,9 +102,21 @@ def news(asked: Asked) -> Response:
 
 
 def rules(asked: Asked) -> Response:
-    """Answers with the rules of the game."""
-    game = find_game(asked.contest.live.public.plan.game)
-    return asked.contest.render("rules.html", title=f"Rules of {game.title}", rules=_rules(game))
+    """Answers with the rules of the contest, and with those of its game."""
+    live, settings = asked.contest.live, asked.contest.settings
+    plan = live.public.plan
+    game = find_game(plan.game)
+    return asked.contest.render(
+        "rules.html",
+        title=f"Rules of {game.title}",
+        rules=_rules(game),
+        limits=contest_rules.limits(plan, settings.quota),
+        languages=contest_rules.languages(plan.game, plan.limits.build_network),
+        ranking=live.public.result.ranking,
+        deadlines=live.deadlines(),
+        uploads=switches.setting_of(asked.contest.store, "uploads"),
+        practice_a_day=settings.practice_a_day,
+    )
 
 
 @cache
@@ -146,19 +154,7 @@ def kit(asked: Asked) -> Response:
     if lang not in kits or game not in new.games(lang, kits[lang]):
         raise Denied(404, "there is no first bot in this language")
     headers = {"content-disposition": f'attachment; filename="my_{game}_{lang}.zip"'}
-    return Response(_zipped(game, lang), media_type="application/zip", headers=headers)
-
-
-@cache
-def _zipped(game: str, lang: str) -> bytes:
-    name, packed = f"my_{game}_{lang}", io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        folder = Path(scratch) / name
-        new.write(find_game(game), lang, folder, None)
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(folder.rglob("*")):
-                archive.write(path, path.relative_to(scratch))
-    return packed.getvalue()
+    return Response(first_bots.packed(game, lang), media_type="application/zip", headers=headers)
 
 
 # Signing in.
@@ -166,7 +162,7 @@ def _zipped(game: str, lang: str) -> bytes:
 
 def join_page(asked: Asked) -> Response:
     """Answers with the page behind an invitation. It opens nothing: programs that look at mails follow links."""
-    asked.contest.rates.check(f"join {asked.network}", 60, 60)
+    asked.contest.rates.check(f"join {asked.network}", *CLASS_RATE)
     link = teams.link(asked.contest.store, asked.path["token"])
     if link is None:
         raise Denied(404, teams.ENDED)
@@ -179,7 +175,7 @@ def join_page(asked: Asked) -> Response:
 def join(asked: Asked) -> Response:
     """Opens an invitation: makes the person a member, and begins a session."""
     contest, settings = asked.contest, asked.contest.settings
-    contest.rates.check(f"join {asked.network}", 60, 60)
+    contest.rates.check(f"join {asked.network}", *CLASS_RATE)
     link = teams.link(contest.store, asked.path["token"])
     is_organiser = link is not None and link.team is None
     if is_organiser and not settings.may_organise(asked.address):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from referee.addons.host import finals, teams
+from referee.addons.host import finals, pseudonyms, teams
 from referee.addons.host.migrations import MIGRATIONS
 from referee.addons.host.orders import PRACTICE
 from referee.addons.host.submissions import COMMIT, GIT_HOSTS, OPTIONS, UPLOADS, is_at
@@ -53,7 +53,8 @@ def copied(theirs: Path, ours: Path, trust: bool) -> list[str]:
                 columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
                 rows = source.execute(f"SELECT {', '.join(columns)} FROM {table}")
                 target.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", map(_plain, rows))
-            target.execute("DELETE FROM setting WHERE name NOT IN (?, ?)", (OPTIONS, finals.SECRET))
+            kept = (OPTIONS, finals.SECRET, pseudonyms.SETTING)
+            target.execute("DELETE FROM setting WHERE name NOT IN (?, ?, ?)", kept)
             notes = [] if trust else [*_without_strangers(target)]
             _check_rows(target)
             target.execute("COMMIT")
@@ -123,6 +124,10 @@ def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
             ):
                 database.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
             yield f"version {version} of {team}: {why}"
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'mail'").fetchone() is not None:
+        query = "UPDATE mail SET state = 'failed', problem = 'the contest was restored' WHERE state = 'waiting'"
+        if waiting := database.execute(query).rowcount:
+            yield f"mails that waited are not sent: {waiting}"
     members = "SELECT id FROM member WHERE team IS NULL"
     ended = database.execute(f"DELETE FROM session WHERE member IN ({members})").rowcount
     ended += database.execute("DELETE FROM invitation WHERE team IS NULL").rowcount
@@ -139,7 +144,9 @@ def _is_safe(option: str, value: str) -> bool:
 
 def _check_rows(database: sqlite3.Connection) -> None:
     """UsageError for values with which our own code could not go on."""
-    for (name,) in database.execute("SELECT name FROM team"):
+    has_alias = any(row[1] == "alias" for row in database.execute("PRAGMA table_info(team)"))
+    names = "SELECT name FROM team" + (" UNION SELECT alias FROM team WHERE alias != ''" if has_alias else "")
+    for (name,) in database.execute(names):
         if teams.team_name(name) != name:
             raise UsageError(f"its database has a team {name[:80]!r}, which is no name of a team")
     for table, column in STRANGE:

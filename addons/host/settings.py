@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 from starlette.responses import Response
@@ -30,9 +31,17 @@ class WebSettings(Struct, frozen=True):
     """The networks of proxies on other machines that may do so, too."""
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
+    checks: int = 1
+    """How many versions are checked at a time."""
     practice_a_day: int = 30
     access_log: str = ""
     """The file that gets a line for each request; empty = none."""
+    mails: bool = False
+    """Teams get mails."""
+    members_only: bool = False
+    """The table, bots and games are shown to members of teams and to organisers only."""
+    zone: str = "UTC"
+    """The time zone of the pages, such as `Europe/Berlin`."""
     sign_in: str = ""
     """The file about the OpenID Connect provider by which team members sign in; empty = by their links alone."""
 
@@ -92,5 +101,9 @@ def check_settings(settings: WebSettings) -> None:
                 ipaddress.ip_network(each)
             except ValueError as error:
                 raise UsageError(f"{option} {each}: expected a network such as 192.168.1.0/24") from error
+    try:
+        ZoneInfo(settings.zone)
+    except (KeyError, ValueError, OSError) as error:
+        raise UsageError(f"--zone {settings.zone}: expected a time zone such as Europe/Berlin") from error
     if settings.proxies and not settings.behind_proxy:
         raise UsageError("--proxy needs --address, the address that browsers reach")

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from referee.addons.host import room, teams, versions
 from referee.addons.host.store import Store
-from referee.addons.host.versions import Quota, Version
+from referee.addons.host.versions import TRIES, Quota, Version
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.intake.intake import Intake, Written, checked, report_path
 from referee.addons.tournament.intake.layouts import remedy, shown
@@ -47,8 +47,6 @@ FILE_BYTES = 120
 """The most bytes of a file's name."""
 NOTE_LETTERS = 200
 LOOK_S = 0.25
-TRIES = 3
-"""How often a check begins that the machine does not let finish."""
 LOG_BYTES = 256 << 10
 """How much of a build log is shown."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -165,7 +163,7 @@ def enter_missing(store: Store) -> int:
 
 
 class Queue:
-    """Checks versions in the order in which they came, as many at a time as `jobs`."""
+    """Checks versions, as many at a time as `jobs`. Teams take turns; see `check_queue`."""
 
     def __init__(
         self,
@@ -206,9 +204,18 @@ class Queue:
     async def _one(self, one: Version, task_status: trio.TaskStatus[None]) -> None:
         async with self._free:
             task_status.started()
-            await self._decide(one)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._end_if_cancelled, one, nursery.cancel_scope)
+                await self._decide(one)
+                nursery.cancel_scope.cancel()
         if (decided := versions.by_id(self.store, one.id)) is not None and decided.is_decided:
             self.on_decision(decided)
+
+    async def _end_if_cancelled(self, one: Version, check: trio.CancelScope) -> None:
+        """Ends a check that the organiser has cancelled."""
+        while (now := versions.by_id(self.store, one.id)) is not None and now.status == "checking":
+            await trio.sleep(LOOK_S)
+        check.cancel()
 
     async def _decide(self, one: Version) -> None:
         store, team = self.store, teams.team(self.store, one.team)
@@ -220,15 +227,15 @@ class Queue:
         log.unlink(missing_ok=True)
         try:
             async with self._beside_games() as intake:
-                outcome = await checked(intake, submission(store, one, team.name), None, report(one), self.write, log)
+                outcome = await checked(intake, submission(store, one, team.bot), None, report(one), self.write, log)
         except RunError as error:
             return self._again(one, str(error))
         if outcome.undecided:
             self._again(one, outcome.reason)
         elif outcome.accepted and outcome.entry is not None:
             entry = outcome.entry
-            versions.accept(store, one, entry)
-            await trio.to_thread.run_sync(enter, store, entry)
+            if versions.accept(store, one, entry):
+                await trio.to_thread.run_sync(enter, store, entry)
         else:
             versions.refuse(store, one, outcome.reason)
         return None

@@ -49,10 +49,11 @@ def _team_page(asked: Asked, link: str = "", token: str = "") -> Response:
         members=teams.members(store, number),
         versions=versions.versions(store, number),
         current=versions.current(store, number),
-        row=live.public.row_of(team.name),
+        row=live.public.row_of(team.bot),
         standings=live.public.result,
-        plays=live.whole.row_of(team.name) is not None,
+        plays=live.whole.row_of(team.bot) is not None,
         uploads=switches.setting_of(store, "uploads"),
+        extension=switches.extension(store, number),
         closes=next((each for each in switches.planned(store, "uploads") if each.value == "closed"), None),
         quota=contest.settings.quota,
         git_hosts=contest.settings.git_hosts,
@@ -75,15 +76,22 @@ def new_token(asked: Asked) -> Response:
 
 def version_page(asked: Asked) -> Response:
     """Answers with a version: its place in the queue, its build log, what the check says, and its faults in games."""
-    one, store = version_of(asked), asked.contest.store
+    return rendered_version(asked, team_of(asked), version_of(asked), "/team")
+
+
+def rendered_version(asked: Asked, team: Team, one: Version, at: str) -> Response:
+    """Answers with a version. `at`: the path of its team, as who asks sees it."""
+    store = asked.contest.store
     return asked.contest.render(
         "version.html",
-        title=f"{team_of(asked).name}, version {one.version}",
+        title=f"{team.name}, version {one.version}",
         one=one,
+        at=at,
+        is_own=asked.person is not None and not asked.person.is_organiser,
         shown=shown(asked.contest, one),
         report=submissions.report_text(store, one) if one.is_decided else "",
         seconds=submissions.seconds(one),
-        current=versions.current(store, asked.team),
+        current=versions.current(store, team.id),
         games=asked.contest.live.whole.version(one.bot, one.hash) if one.status == "accepted" else None,
         most_faults=FAULTS,
     )
@@ -106,16 +114,16 @@ def play_version(asked: Asked) -> Response:
     one = version_of(asked)
     if team_of(asked).state != "active":
         raise UsageError("your team does not take part any more")
-    if switches.value_of(asked.contest.store, "uploads") != "open":
+    if not switches.may_hand_in(asked.contest.store, asked.team):
         raise UsageError("uploads are closed, so that the version that plays cannot change any more")
     submissions.play_again(asked.contest.store, one)
-    return see("/team")
+    return version_state(asked) if asked.who.is_program else see("/team")
 
 
 def own_bot(asked: Asked) -> Response:
     """Answers with the team's bot: all its faults and its standard error, which no other team sees."""
     live = asked.contest.live
-    content = live.whole.own_page(team_of(asked).name, with_place=live.public is live.whole)
+    content = live.whole.own_page(team_of(asked).bot, with_place=live.public is live.whole)
     if content is None:
         raise Denied(404, "your team has no accepted version yet")
     return Response(content, media_type=HTML)
@@ -123,7 +131,7 @@ def own_bot(asked: Asked) -> Response:
 
 def _seat(asked: Asked) -> int:
     """Returns a seat of the own team in the game that the path names. Raises Denied if it has none."""
-    site, name = asked.contest.live.whole, team_of(asked).name
+    site, name = asked.contest.live.whole, team_of(asked).bot
     found = site.line(asked.path["name"])
     own = {entry.ident for entry in site.plan.bots if entry.name == name}
     seat = None if found is None else next((seat for seat, ident in enumerate(found[1].b) if ident in own), None)

@@ -14,10 +14,13 @@ from typing import Literal
 
 from msgspec import Struct
 
+from referee.addons.host import outbox, pseudonyms
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.intake.layouts import same, shown
+from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.reports.class_list import plain
 from referee.addons.tournament.reports.people import SHOWN, is_address, people
+from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web.guard import new_token
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import shown_name
@@ -47,6 +50,13 @@ class Team(Struct, frozen=True):
     """active, withdrawn or disqualified."""
     reason: str
     created_at: float
+    alias: str = ""
+    """The pseudonym under which others see it; empty = its name."""
+
+    @property
+    def bot(self) -> str:
+        """The name of its bot in the tournament."""
+        return self.alias or self.name
 
 
 class Member(Struct, frozen=True):
@@ -65,7 +75,7 @@ class Person(Struct, frozen=True):
     team: int | None
     """None: an organiser."""
     is_program: bool
-    """It is `referee submit` with a token, which may hand in and follow what it has handed in."""
+    """It is `referee submit` or `referee team` with a token, which may do less than a browser."""
 
     @property
     def is_organiser(self) -> bool:
@@ -122,32 +132,56 @@ def invite(store: Store, name: str, email: str, actor: str, address: str = "") -
     return invite_all(store, [(name, email)], actor, address)[0]
 
 
-def invite_all(store: Store, named: Sequence[tuple[str, str]], actor: str, address: str = "") -> list[tuple[Team, str]]:
-    """Adds teams of these names and addresses, all or none. Returns each with the token of its invitation."""
+def invite_all(
+    store: Store, named: Sequence[tuple[str, str]], actor: str, address: str = "", mails: bool = True
+) -> list[tuple[Team, str]]:
+    """Adds teams of these names and addresses, all or none. Returns each with the token of its invitation.
+
+    `mails`: if mail is on, each team with an address gets a mail with a link, which replaces this one.
+    """
     now, found = time.time(), []
     with store.writing() as database:
         count = database.execute("SELECT count(*) FROM team").fetchone()[0]
         if count + len(named) > MOST_TEAMS:
             raise UsageError(f"{count + len(named):,} teams: {MOST_TEAMS:,} are allowed")
+        reference = {same(entry.name) for entry in reference_bots(store)}
+        has_pseudonyms = pseudonyms.are_used(store)
+        others = reference | {same(each[0]) for each in database.execute("SELECT alias FROM team WHERE alias != ''")}
+        names = {each[0] for each in database.execute("SELECT folded FROM team")} | {same(each) for each, _ in named}
         for typed, email in named:
             name = team_name(typed)
+            if same(name) in others:
+                raise UsageError(f"{name!r} is the name of another bot; give the team another name")
             taken = database.execute("SELECT name FROM team WHERE folded = ?", (same(name),)).fetchone()
             if taken is not None:
                 raise UsageError(f"there is a team {taken[0]!r} already; give this one another name")
+            alias = pseudonyms.drawn(names | others) if has_pseudonyms else ""
+            others.add(same(alias))
             done = database.execute(
-                "INSERT INTO team (name, folded, email, created_at) VALUES (?, ?, ?, ?)",
-                (name, same(name), email.strip(), now),
+                "INSERT INTO team (name, folded, email, created_at, alias) VALUES (?, ?, ?, ?, ?)",
+                (name, same(name), email.strip(), now, alias),
             )
             assert done.lastrowid is not None
-            one = Team(done.lastrowid, name, email.strip(), "active", "", now)
+            one = Team(done.lastrowid, name, email.strip(), "active", "", now, alias)
             token = new_token()
             database.execute(
                 "INSERT INTO invitation (hash, team, kind, created_at) VALUES (?, ?, 'invitation', ?)",
                 (_hash(token), one.id, now),
             )
             audit(database, actor, "invite", name, one.email, address)
+            if mails:
+                outbox.put(database, "invitation", one.id, "")
             found.append((one, token))
     return found
+
+
+def reference_bots(store: Store) -> list[Entry]:
+    """Returns the organiser's own bots in their newest versions. A folder without a tournament has none."""
+    if not (store.folder / PLAN).exists():
+        return []
+    plan = read_plan(store.folder / PLAN)
+    older = plan.older
+    return [entry for entry in plan.bots if entry.reference and entry.ident not in older]
 
 
 def team_name(typed: str) -> str:

@@ -7,12 +7,14 @@ moved or taken back changes nothing before its time.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.past_tables import PastTable, past_table
 from referee.addons.tournament.store.reader import Book
+from referee.harness.common.errors import UsageError
 
 VALUES = {
     "uploads": ("open", "closed"),
@@ -21,6 +23,20 @@ VALUES = {
     "table": ("public", "frozen"),  # frozen: as it was then
 }
 """What each switch may be. The first holds until a time says otherwise."""
+
+
+CHANGES = {
+    ("uploads", "open"): "Teams can hand in from",
+    ("uploads", "closed"): "Teams can hand in until",
+    ("rated", "on"): "Rated games are played from",
+    ("rated", "off"): "Rated games end at",
+    ("practice", "open"): "Teams can practise against all bots from",
+    ("practice", "staff"): "Teams can practise only against the organiser's bots from",
+    ("practice", "off"): "Practice ends at",
+    ("table", "public"): "The table moves again from",
+    ("table", "frozen"): "The table is frozen from",
+}
+"""The words for a change, before its time."""
 
 
 class Setting(Struct, frozen=True):
@@ -32,6 +48,22 @@ class Setting(Struct, frozen=True):
     value: str
 
 
+def shown(at: float | None, zone: str) -> str:
+    """Returns a time in a zone, as people read it; empty for none."""
+    return "" if at is None else datetime.fromtimestamp(at, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def typed_time(text: str, zone: str) -> float | None:
+    """Returns a time that was typed, in a zone unless it names one; None for nothing. UsageError if it is none."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{text[:40]}: expected a time such as 2026-11-27T18:00, in {zone}") from error
+
+
 def setting(settings: Iterable[Setting], name: str, now: float) -> Setting:
     """Returns what a switch is at a moment, and since when."""
     past = [each for each in settings if each.name == name and each.at <= now]
@@ -41,6 +73,12 @@ def setting(settings: Iterable[Setting], name: str, now: float) -> Setting:
 def planned(settings: Iterable[Setting], name: str, now: float) -> list[Setting]:
     """Returns the changes of a switch that are to come, the next one first."""
     return sorted((each for each in settings if each.name == name and each.at > now), key=lambda each: each.at)
+
+
+def deadlines(settings: Iterable[Setting], now: float, zone: str) -> list[str]:
+    """Returns sentences for everybody about the changes that are to come, the next one first."""
+    to_come = sorted((each for each in settings if each.at > now), key=lambda each: each.at)
+    return [f"{CHANGES[each.name, each.value]} {shown(each.at, zone)}." for each in to_come]
 
 
 def may_practise(value: str, rival_is_staff: bool) -> bool:

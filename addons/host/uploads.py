@@ -14,7 +14,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from referee.addons.host import room, submissions, switches, versions
+from referee.addons.host import check_queue, room, submissions, switches, teams, versions
 from referee.addons.host.access import (
     Access,
     Contest,
@@ -26,9 +26,10 @@ from referee.addons.host.access import (
     problem,
     see,
 )
+from referee.addons.host.store import audit
 from referee.addons.host.submissions import COMING
 from referee.addons.host.teams import Person
-from referee.addons.host.versions import Version
+from referee.addons.host.versions import Quota, Version
 from referee.addons.web.guard import new_token
 from referee.harness.common.errors import RunError, UsageError, writing
 
@@ -46,30 +47,38 @@ class Shown(Struct, frozen=True):
     reason: str
     before: int
     """How many versions are checked before it, or now."""
+    text: str
+    """The status in a line: what it waits for, and for about how long."""
     log: str
 
 
 def shown(contest: Contest, one: Version) -> Shown:
     """Returns what became of a version so far."""
-    before = 0 if one.is_decided else versions.waiting_before(contest.store, one)
-    return Shown(one.version, one.status, one.reason, before, submissions.log_text(contest.store, one))
+    before, text = 0, one.status
+    if not one.is_decided:
+        before, text = check_queue.place(contest.store, one.id, contest.settings.checks)
+    return Shown(one.version, one.status, one.reason, before, text, submissions.log_text(contest.store, one))
 
 
-async def receive(request: Request, contest: Contest) -> Response:
-    """Answers the form: keeps the file, and puts the version into the queue."""
+async def receive(request: Request, contest: Contest, access: Access = Access.SUBMITTER) -> Response:
+    """Answers the form: keeps the file, and puts the version into the queue. An organiser hands in for any team."""
     try:
         address = client_address(request, contest.settings)
         person, _ = await run_in_threadpool(identified, request, contest)
-        check_access(Access.SUBMITTER, person, address, contest.settings)
+        check_access(access, person, address, contest.settings)
         check_origin(request, person)
-        assert person is not None and person.team is not None
+        assert person is not None
+        organiser = person if person.is_organiser else None
+        if organiser is not None:
+            person = await run_in_threadpool(_for_team, contest, organiser, request.path_params["team"])
+        assert person.team is not None
         contest.rates.check(f"upload {person.team}", 30, 300)
         under_way = contest.uploading[person.team]
         if under_way >= contest.settings.quota.waiting:
             raise Denied(429, f"{under_way} uploads of your team are under way; wait until one has come")
         contest.uploading[person.team] += 1
         try:
-            one = await _received(request, contest, person, person.team)
+            one = await _received(request, contest, person, organiser)
         finally:
             contest.uploading[person.team] -= 1
     except Denied as denied:
@@ -82,12 +91,29 @@ async def receive(request: Request, contest: Contest) -> Response:
         return Response(status_code=400)
     if person.is_program:
         return Response(msgspec.json.encode(shown(contest, one)), 201, media_type="application/json")
+    if organiser is not None:
+        await run_in_threadpool(_audit, contest, organiser, one, address)
+        return see(f"/organiser/teams/{one.team}/versions/{one.version}")
     return see(f"/team/versions/{one.version}")
 
 
-async def _received(request: Request, contest: Contest, person: Person, team: int) -> Version:
-    quota = contest.settings.quota
-    await run_in_threadpool(_check, contest, team)
+def _for_team(contest: Contest, organiser: Person, number: int) -> Person:
+    """Returns an organiser as one who hands in for a team. Raises Denied if there is none of that number."""
+    if teams.team(contest.store, number) is None:
+        raise Denied(404, "there is no such team")
+    return msgspec.structs.replace(organiser, team=number)
+
+
+def _audit(contest: Contest, organiser: Person, one: Version, address: str) -> None:
+    team = teams.team(contest.store, one.team)
+    with contest.store.writing() as database:
+        name = team.name if team else str(one.team)
+        audit(database, organiser.actor, "hand in", f"{name} version {one.version}", one.file, address)
+
+
+async def _received(request: Request, contest: Contest, person: Person, organiser: Person | None) -> Version:
+    quota = contest.settings.quota if organiser is None else contest.settings.quota.unlimited
+    await run_in_threadpool(_check, contest, person.team or 0, quota, organiser)
     length = request.headers.get("content-length", "0")
     if len(length) > 15 or int(length) > quota.bytes + HEAD_BYTES:
         raise Denied(413, f"the upload is too large; {quota.bytes >> 20} MiB are allowed")
@@ -134,12 +160,12 @@ async def _received(request: Request, contest: Contest, person: Person, team: in
         await form.close()
 
 
-def _check(contest: Contest, team: int) -> None:
+def _check(contest: Contest, team: int, quota: Quota, organiser: Person | None) -> None:
     if room.problem(contest.store.folder):
         raise RunError("the contest's disk is nearly full; tell the organiser, and try again later")
-    if switches.value_of(contest.store, "uploads") != "open":
+    if organiser is None and not switches.may_hand_in(contest.store, team):
         raise UsageError("uploads are closed")
-    versions.check_quota(contest.store, team, contest.settings.quota)
+    versions.check_quota(contest.store, team, quota)
 
 
 async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:

@@ -1,17 +1,25 @@
 """The versions that teams hand in: what became of each, and which one plays."""
 
+import math
 import sqlite3
 import time
 
 import msgspec
 from msgspec import Struct
 
+from referee.addons.host import outbox
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, HandedIn
 from referee.harness.common.errors import UsageError
 
 AN_HOUR_S = 3600.0
+CANCELLED = "the organiser has ended its check"
+TRIES = 3
+"""How often a check begins that the machine does not let finish. A version that is refused then is not to blame."""
+FREE_REFUSALS = 1
+"""After how many refused versions in a row the next one may come at once."""
+LONGEST_PAUSE_S = 900.0
 COLUMNS = (
     "id, team, version, member, handed_in_at, note, file, path, git_commit, size, status, tries, started_at, "
     "decided_at, reason, log, bot, hash, entry, entered_at, set_aside_at, set_aside_why"
@@ -108,13 +116,20 @@ class _Team(Struct, frozen=True):
     name: str
     state: str
     reason: str
+    alias: str
+    email: str
+
+
+class _Member(Struct, frozen=True):
+    name: str
 
 
 def handed_in(store: Store) -> dict[str, HandedIn]:
-    """Returns what became of the latest version of each team, by its name. Closes the store."""
+    """Returns what became of the latest version of each team, by its bot's name. Closes the store."""
     found = {}
-    for team in store.rows(_Team, "SELECT id, name, state, reason FROM team"):
-        if latest := next(iter(versions(store, team.id)), None):
+    for team in store.rows(_Team, "SELECT id, name, state, reason, alias, email FROM team"):
+        handed = versions(store, team.id)
+        if latest := next(iter(handed), None):
             status, reason = "plays", latest.reason
             if team.state == DISQUALIFIED:
                 status, reason = DISQUALIFIED, team.reason
@@ -122,17 +137,14 @@ def handed_in(store: Store) -> dict[str, HandedIn]:
                 status = EARLIER
             elif latest.status != "accepted":
                 status = REFUSED if latest.status == REFUSED else UNDECIDED
-            found[team.name] = HandedIn(team.name, latest.file, status, reason)
+            people = store.rows(_Member, "SELECT name FROM member WHERE team = ?", team.id)
+            ids = (*(each.name for each in people), *([team.email] if team.email else []))
+            refused = sum(each.status == "refused" for each in handed)
+            found[team.alias or team.name] = HandedIn(
+                team.name, latest.file, status, reason, ids, True, len(handed), refused
+            )
     store.close()
     return found
-
-
-def waiting_before(store: Store, one: Version) -> int:
-    """Returns how many other versions are checked before it, or now."""
-    count: int = store.value(
-        "SELECT count(*) FROM submission WHERE status IN ('waiting', 'checking') AND id < ?", one.id
-    )
-    return count
 
 
 # What a team does.
@@ -142,12 +154,21 @@ class Quota(Struct, frozen=True):
     """How much a team may hand in."""
 
     an_hour: int = 12
+    """Versions that are not refused."""
     waiting: int = 2
     """At a time."""
     bytes: int = 256 << 20
     """Of one upload."""
     stored_bytes: int = 4 << 30
     """Of all uploads that are kept."""
+    pause_s: float = 15.0
+    """After the second refused version in a row. It doubles with each further one."""
+
+    @property
+    def unlimited(self) -> "Quota":
+        """That of an organiser, who hands in for a team: only the size of an upload is limited."""
+        most = 1 << 40
+        return Quota(an_hour=most, waiting=most, bytes=self.bytes, stored_bytes=most, pause_s=0.0)
 
 
 def check_quota(store: Store, team: int, quota: Quota) -> None:
@@ -160,17 +181,37 @@ def _check_quota(database: sqlite3.Connection, team: int, quota: Quota) -> None:
     state = database.execute("SELECT state FROM team WHERE id = ?", (team,)).fetchone()
     if state is None or state[0] != "active":
         raise UsageError("your team does not take part any more, so it cannot hand in")
+    now = time.time()
     hour, waiting, kept = database.execute(
-        "SELECT count(*) FILTER (WHERE handed_in_at > ?), "
+        "SELECT count(*) FILTER (WHERE handed_in_at > ? AND status != 'refused'), "
         "count(*) FILTER (WHERE status IN ('waiting', 'checking')), total(size) FROM submission WHERE team = ?",
-        (time.time() - AN_HOUR_S, team),
+        (now - AN_HOUR_S, team),
     ).fetchone()
+    refused, until = _pause(database, team, now, quota.pause_s)
+    if until > now:
+        raise UsageError(
+            f"the last {refused} versions of your team were refused; hand in again in {math.ceil(until - now)} s, and "
+            "try the bot with `referee check` meanwhile"
+        )
     if waiting >= quota.waiting:
         raise UsageError(f"{waiting} versions of your team wait for their check; hand in again when one is decided")
     if hour >= quota.an_hour:
         raise UsageError(f"your team has handed in {hour} versions within an hour, which is the limit; wait a little")
     if kept >= quota.stored_bytes:
         raise UsageError(f"your team's uploads hold {int(kept) >> 20:,} MiB, which is the limit; ask the organiser")
+
+
+def _pause(database: sqlite3.Connection, team: int, now: float, first_s: float) -> tuple[int, float]:
+    """Returns how many versions of a team were refused in a row within an hour, and until when it has to wait."""
+    count, last = database.execute(
+        "SELECT count(*), max(decided_at) FROM submission WHERE team = ? AND status = 'refused' AND tries < ? "
+        "AND decided_at > ? AND id > (SELECT coalesce(max(id), 0) FROM submission WHERE team = ? "
+        "AND status = 'accepted')",
+        (team, TRIES, now - AN_HOUR_S, team),
+    ).fetchone()
+    if count <= FREE_REFUSALS:
+        return count, 0.0
+    return count, last + min(LONGEST_PAUSE_S, first_s * 2.0 ** (count - FREE_REFUSALS - 1))
 
 
 def hand_in(
@@ -216,13 +257,17 @@ def set_current(database: sqlite3.Connection, one: Version) -> None:
 
 
 def next_to_check(store: Store) -> Version | None:
-    """Takes the version that is checked next; None if none waits. Each team has one check at a time."""
+    """Takes the version that is checked next; None if none waits.
+
+    Each team has one check at a time. The team whose last check began first comes first, so that no team holds others.
+    """
     with store.writing() as database:
         for each in rows(
             database,
             Version,
-            f"SELECT {COLUMNS} FROM submission WHERE status = 'waiting' AND team NOT IN "
-            "(SELECT team FROM submission WHERE status = 'checking') ORDER BY id LIMIT 1",
+            f"SELECT {COLUMNS} FROM submission AS s WHERE status = 'waiting' AND team NOT IN "
+            "(SELECT team FROM submission WHERE status = 'checking') "
+            "ORDER BY (SELECT max(o.started_at) FROM submission AS o WHERE o.team = s.team), id LIMIT 1",
         ):
             database.execute(
                 "UPDATE submission SET status = 'checking', tries = tries + 1, started_at = ? WHERE id = ?",
@@ -251,14 +296,32 @@ def refuse(store: Store, one: Version, reason: str) -> None:
         )
 
 
-def accept(store: Store, one: Version, entry: Entry) -> None:
-    """Decides that a version plays. It replaces the team's earlier one."""
+def accept(store: Store, one: Version, entry: Entry) -> bool:
+    """Decides that a version plays. It replaces the team's earlier one. Returns False if it was cancelled meanwhile."""
     with store.writing() as database:
-        database.execute(
-            "UPDATE submission SET status = 'accepted', decided_at = ?, bot = ?, hash = ?, entry = ? WHERE id = ?",
+        done = database.execute(
+            "UPDATE submission SET status = 'accepted', decided_at = ?, bot = ?, hash = ?, entry = ? "
+            "WHERE id = ? AND status != 'refused'",
             (time.time(), entry.name, entry.hash, msgspec.json.encode(entry).decode(), one.id),
         )
-        set_current(database, one)
+        if done.rowcount:
+            set_current(database, one)
+    return bool(done.rowcount)
+
+
+def cancel(store: Store, number: int, actor: str, address: str = "") -> bool:
+    """Ends the check of a version for the organiser. Returns False if it neither waits nor is being checked."""
+    with store.writing() as database:
+        done = database.execute(
+            "UPDATE submission SET status = 'refused', decided_at = ?, reason = ? "
+            "WHERE id = ? AND status IN ('waiting', 'checking')",
+            (time.time(), CANCELLED, number),
+        )
+        if done.rowcount:
+            (one,) = rows(database, Version, f"SELECT {COLUMNS} FROM submission WHERE id = ?", number)
+            name = database.execute("SELECT name FROM team WHERE id = ?", (one.team,)).fetchone()[0]
+            audit(database, actor, "cancel check", f"{name} version {one.version}", "", address)
+    return bool(done.rowcount)
 
 
 # For the play process.
@@ -266,8 +329,8 @@ def accept(store: Store, one: Version, entry: Entry) -> None:
 
 def set_aside(store: Store, one: Version, why: str) -> None:
     """Notes that a version plays no rated games any more, and tells its team why. A new version plays again."""
+    at = time.time()
     with store.writing() as database:
-        database.execute(
-            "UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ?", (time.time(), why, one.id)
-        )
+        database.execute("UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ?", (at, why, one.id))
         audit(database, "the referee", "set aside", f"{one.bot} version {one.version}", why)
+        outbox.put(database, "set_aside", one.team, f"{one.id} {at}", version=str(one.version), reason=why)

@@ -69,6 +69,8 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """It is absent, and keeps its place in a bracket that had begun: its opponents have walk-overs."""
     guest: bool = False
     """It has no place in the standings: the opponents of a test run."""
+    reference: bool = False
+    """It is the organiser's: it plays as the others do, and has no place in the standings."""
     changes: tuple[int, ...] = ()  # of a Swiss, as in `formats.games.Field`
     predecessor: str = ""  # in a Swiss: the ident of the earlier version whose place and points it has
     copy_of: str = ""

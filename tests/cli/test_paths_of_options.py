@@ -29,6 +29,7 @@ pytestmark = pytest.mark.slow
 
 GAME = "--game tictactoe"
 LADDER = "--folder clone"
+AWAY = "--to http://127.0.0.1:9"
 BASES = {
     "play": f"@random @baseline {GAME}",
     "build": "bot.py --target wasm",
@@ -63,7 +64,15 @@ BASES = {
     "serve aibg": "--users users --bind 127.0.0.1:PORT",
     "serve arena": "--bind 127.0.0.1:PORT",
     "serve user": "ada --users new",
+    "team games": AWAY,
+    "team practice": f"@random {AWAY}",
+    "team replay": f"NAME {AWAY}",
+    "team status": AWAY,
+    "team stderr": f"1 {AWAY}",
+    "team use": f"1 {AWAY}",
+    "team versions": AWAY,
     "tournament add": "cup @random",
+    "tournament archive": "cup new.zip",
     "tournament merge": "new cup",
     "tournament page": "cup --viewed 0",
     "tournament prepare": f"in {GAME} --into new",

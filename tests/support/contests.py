@@ -39,11 +39,13 @@ def drawing_bot(folder: Path, name: str, salt: int, more: str = "") -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Returns an environment with its own locks, and a cache that holds the sandbox launcher alone."""
+    """Returns an environment with its own locks and data, and a cache that holds the sandbox launcher alone."""
     (folder / "run").mkdir(parents=True, exist_ok=True)
     (folder / "cache" / "referee").mkdir(parents=True, exist_ok=True)
     _copy_launcher(folder / "cache" / "referee")
-    return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
+    data = os.environ.get("XDG_DATA_HOME", str(folder / "data"))
+    own = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run"), "XDG_DATA_HOME": data}
+    return os.environ | own
 
 
 def _copy_launcher(cache: Path) -> None:

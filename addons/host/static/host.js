@@ -35,7 +35,25 @@ async function replaceMain() {
   if (!response.ok) return null;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   document.querySelector("main").replaceWith(page.querySelector("main"));
+  markOwn();
   return page;
+}
+
+/** Marks the row of the reader's team, whose name the team's page has left here, and repeats it where it stays in view. */
+function markOwn() {
+  const own = document.querySelector("meta[name=team]");
+  if (own) localStorage.setItem("team", own.content);
+  const name = localStorage.getItem("team");
+  if (!document.querySelector("nav a[href='/team']")) return localStorage.removeItem("team");
+  const links = [...document.querySelectorAll("td.name > a[href^='bots/']")];
+  const cell = links.find((link) => link.textContent === name)?.parentElement;
+  if (!cell) return;
+  cell.parentElement.classList.add("own");
+  const texts = [...cell.parentElement.cells].slice(0, 3).map((each) => each.innerText.trim());
+  const line = document.createElement("p");
+  line.className = "own own-line";
+  line.textContent = `Your team: ${texts.filter(Boolean).join(" · ")}`;
+  document.querySelector("main").append(line);
 }
 
 function followFinal() {
@@ -47,8 +65,7 @@ function followVersion(box) {
   const events = new EventSource(box.dataset.events);
   events.addEventListener("state", (event) => {
     const told = JSON.parse(event.data);
-    const waits = told.before === 0 ? "next in the queue" : `${told.before} before it`;
-    state.textContent = told.status === "waiting" ? `waiting: ${waits}` : told.status;
+    state.textContent = told.text;
     log.textContent = told.log;
     if (told.status === "accepted" || told.status === "refused") {
       events.close();
@@ -71,6 +88,7 @@ function takeDrops(form) {
   });
 }
 
+markOwn();
 if (document.querySelector("meta[name=live][content=practice]")) setTimeout(() => location.reload(), 3000);
 if (document.querySelector("meta[name=live][content=table]") && ["/", "/index.html"].includes(location.pathname)) followTable();
 if (/^[/]finals[/][^/]+[/]index[.]html$/.test(location.pathname)) followFinal();

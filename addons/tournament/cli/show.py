@@ -10,6 +10,7 @@ from referee.addons.tournament.cli.table import Output, print_standings
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports.all_stages import all_standings, ranked
 from referee.addons.tournament.reports.class_list import read_class_list
+from referee.addons.tournament.reports.marks import read_rule
 from referee.addons.tournament.reports.past_tables import past_table
 from referee.addons.tournament.stages import is_finished
 from referee.addons.tournament.store import reader
@@ -30,6 +31,7 @@ def show(
     follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
     output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
     class_: Annotated[Path | None, Parameter(name="--class")] = None,
+    marks: str | None = None,
     at: Annotated[str | None, Parameter(group=("Options", FOLLOWED))] = None,
     sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
 ) -> int:
@@ -41,12 +43,17 @@ def show(
         output: How to print them. CSV also has everybody whose submission was refused. csv-excel is CSV that Excel
             reads as UTF-8.
         class_: A class list as CSV, whose first line names its columns. CSV then has everybody on it, with its columns.
+        marks: RULE: a column of points in CSV, such as "plays = 1, beats @random 80 % = 4, rank 3 = 2". The points of
+            all clauses that hold are added: handed in, plays, no faults, N games, rank N, Elo N, beats NAME N %.
         at: DATE: print the standings as they were at the end of that day (UTC), at a time such as 2026-11-27T18:00, or
             when `referee tournament page --freeze` froze a table of that name.
         sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
     """
     if class_ is not None and output not in ("csv", "csv-excel"):
         raise UsageError("--class needs --output csv or csv-excel")
+    if marks is not None and output not in ("csv", "csv-excel"):
+        raise UsageError("--marks needs --output csv or csv-excel")
+    rule = () if marks is None else read_rule(marks)
     people = None
     if class_ is not None:
         people, doubts = read_class_list(class_)
@@ -67,7 +74,7 @@ def show(
             shown = book.count, plan
             past = None if at is None else past_table(folder, plan, book, at)
             result = all_standings(plan, book) if past is None else all_standings(past.plan, past.games(book))
-            print_standings(result, output, folder, people)
+            print_standings(result, output, folder, people, rule)
             may_be_over = result.due is None or result.played >= result.due
             if not follow or (may_be_over and is_finished(plan, book, ranked)):
                 return PLAYED

@@ -14,6 +14,7 @@ from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import standings_text
 from referee.addons.tournament.reports.bracket import as_text
 from referee.addons.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, ClassList, HandedIn
+from referee.addons.tournament.reports.marks import Clause
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.cli.reports.rows import Sheet
@@ -24,13 +25,19 @@ Output = Literal["text", "json", "csv", "csv-excel", "markdown"]
 """`csv-excel` begins with a byte order mark, without which Excel shows wrong letters."""
 
 
-def print_standings(result: Standings, output: Output, folder: Path, people: ClassList | None = None) -> None:
-    """Prints the standings; as CSV with everybody who handed in for the tournament in `folder`."""
+def print_standings(
+    result: Standings,
+    output: Output,
+    folder: Path,
+    people: ClassList | None = None,
+    marks: tuple[Clause, ...] = (),
+) -> None:
+    """Prints the standings; as CSV with everybody who handed in for the tournament in `folder`, and with marks."""
     if output == "text":
         out.print(standings_table(result))
     else:
         handed = everybody(folder) if output.startswith("csv") else None
-        out.print(Text(standings_text.as_text_of(output, result, handed, people)))
+        out.print(Text(standings_text.as_text_of(output, result, handed, people, marks)))
 
 
 def everybody(folder: Path) -> dict[str, HandedIn]:

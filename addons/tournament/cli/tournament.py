@@ -70,6 +70,7 @@ LIVE_ROWS = 20
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
 tournament_app.command("referee.addons.tournament.cli.prepare:prepare", name="prepare")
+tournament_app.command("referee.addons.tournament.cli.archive:archive", name="archive")
 tournament_app.command("referee.addons.tournament.cli.changes:add", name="add")
 tournament_app.command("referee.addons.tournament.cli.changes:withdraw", name="withdraw")
 tournament_app.command("referee.addons.tournament.cli.page:write_page", name="page")

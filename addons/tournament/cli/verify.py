@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +12,7 @@ from referee.addons.tournament import organise
 from referee.addons.tournament.contests import contests
 from referee.addons.tournament.execution.worker import content
 from referee.addons.tournament.plan import read_plan
+from referee.addons.tournament.reports import tournament_archive
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.games.contract import Result
@@ -45,11 +46,24 @@ def verify_tournament(
     Each replay must be right, and the ledger must say of the game what the replay says. Prints every game that differs.
     The seed of a hosted contest's final must be the one that was committed before.
 
+    Of an archive, the files must also be those that were archived, and its finals are checked, too.
+
     Args:
-        folder: The tournament's folder.
+        folder: The tournament's folder, or an archive of `referee tournament archive`.
         sample: PERCENT: check only this share of the games, drawn at random.
     """
     (again,) = [each for each in more.each() if each.check(())] or [None]
+    if not folder.is_file():
+        return _verified(folder, str(folder), sample, again)
+    with tournament_archive.opened(folder) as whole:
+        out.print(f"{folder}: its files are those that were archived")
+        finals = sorted(path.parent for path in whole.glob(f"{tournament_archive.FINALS}/*/{PLAN}"))
+        codes = [_verified(each, f"{folder}: {each.relative_to(whole)}", sample, again) for each in finals]
+        return max([_verified(whole, str(folder), sample, again), *codes])
+
+
+def _verified(folder: Path, name: str, sample: str, again: Any) -> int:
+    """Checks one tournament. `name`: of it, in messages. `again`: plays games of metered bots again; None = do not."""
     plan = read_plan(folder / PLAN)
     # The folder may be somebody else's, who would choose what its bots and their builds may read.
     plan = plan.replaced(limits=msgspec.structs.replace(plan.limits, isolation=HIDING))
@@ -59,10 +73,10 @@ def verify_tournament(
             _, ready = organise.programs(plan, folder, progress=report)
         programs = again.able(ready)
         if not programs:
-            raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
+            raise UsageError(f"{name}: no bot is metered, so no other run must give the same games")
     for contest in contests():
         if sentence := contest.checked_seed(folder, plan):
-            out.print(f"{folder}: {sentence}")
+            out.print(f"{name}: {sentence}")
 
     differing = verified = without = worthless = 0
     void = plan.void
@@ -83,7 +97,7 @@ def verify_tournament(
     kept = f"; {counted(without, 'game')} without a replay" if without else ""
     kept += f"; {counted(worthless, 'game')} of withdrawn bots count for nobody" if worthless else ""
     how = "played again" if again else "verified"
-    out.print(f"{folder}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
+    out.print(f"{name}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
     return AT_FAULT if differing else PLAYED
 
 

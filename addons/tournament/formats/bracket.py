@@ -16,7 +16,7 @@ from math import ceil
 from msgspec import Struct
 
 from referee.addons.tournament.formats.designs import rows
-from referee.addons.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
+from referee.addons.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, Seating
 
 EXTRA = 3
 """The most seed groups that equal bots play after their match; then the better seed wins."""
@@ -170,6 +170,11 @@ class Bracket:
         return [bots for bots in (still_in, *order) if bots]
 
     # The structure.
+
+    def meeting(self, game: ScheduledGame) -> int:
+        """Returns the number of the meeting of two bots to which a game belongs, from 0 on."""
+        in_group = self._turns if self.field.seating is Seating.SEED_GROUP else 1
+        return game.seed_group * in_group // self._block
 
     @property
     def _turns(self) -> int:

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,7 +37,13 @@ class HandedIn(Struct, frozen=True):
     reason: str = ""
     """Why it was refused."""
     ids: tuple[str, ...] = ()
-    """The person's numbers in the course system."""
+    """The person's numbers in the course system; of a team, the names of its members and its address."""
+    is_team: bool = False
+    """Several people may have handed it in together."""
+    versions: int = 0
+    """How many versions were handed in; 0 = that is not counted."""
+    refused: int = 0
+    """Of these, how many were refused."""
 
 
 class ClassList(Struct, frozen=True):
@@ -72,16 +78,22 @@ def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
     """
     try:
         text, doubts = decoded(read_limited(path))
-        found = people(text)
+        listed, more = class_list(text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {reason(error)}") from error
     except (UsageError, ValueError) as error:  # a NUL in the name is a ValueError
         raise UsageError(f"{path}: {error}") from error
+    return listed, [*doubts, *more]
+
+
+def class_list(text: str) -> tuple[ClassList, list[str]]:
+    """Reads the text of a class list; see `read_class_list`."""
+    found, doubts = people(text), list[str]()
     columns, persons = found.header, found.rows
     if columns is None and persons and not any(map(is_address, persons[0])):
         columns, persons = persons[0], persons[1:]
     if not persons:
-        raise UsageError(f"{path}: expected a line with the names of the columns, and a line for each person")
+        raise UsageError("expected a line with the names of the columns, and a line for each person")
     if columns is None:
         doubts.append("line 1 has an address, so that it is a person and does not name the columns")
     names = [name or f"column {number}" for number, name in enumerate(columns or [""] * found.width, 1)]
@@ -90,18 +102,22 @@ def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
 
 
 def with_class(
-    rows: Sequence[Mapping[str, object]], ids: Mapping[str, Sequence[str]], listed: ClassList
+    rows: Sequence[Mapping[str, object]],
+    ids: Mapping[str, Sequence[str]],
+    listed: ClassList,
+    teams: Container[str] = (),
 ) -> list[dict[str, object]]:
     """Adds the columns of a class list to the rows of its people, and a row for everybody else on it.
 
     A person has a row if a cell of the list, or two cells that follow each other, are the row's name: in any order of
     words, with or without a comma, in capitals, or as Canvas writes it. A number in the course system is as good.
-    `ids`: these numbers by the rows' names.
+    `ids`: these numbers by the rows' names. `teams`: the names of the rows that several people may have.
     """
     owners: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         name = str(row["name"])
-        for key in {*_keys(name), *(each for id in ids.get(name, ()) for each in (id, f"participant {id}"))}:
+        texts = ids.get(name, ())
+        for key in {*_keys(name), *(key for id in texts for key in (f"participant {id}", *_keys(id)))}:
             owners.setdefault(key, []).append(place)
     result = [{**row} for row in rows]
     for person in listed.people:
@@ -109,7 +125,9 @@ def with_class(
         texts = [*person, *(f"{one} {other}" for one, other in pairwise(person) if one and other)]
         found = [owners[key] for text in texts for key in _keys(text) if key in owners]
         mine = next((places[0] for places in found if len(places) == 1), None)
-        if mine is None or f"{CLASS}{listed.columns[0]}" in result[mine]:
+        if mine is not None and str(rows[mine]["name"]) in teams and f"{CLASS}{listed.columns[0]}" in result[mine]:
+            result.append({**rows[mine], **cells})  # another one of the same team
+        elif mine is None or f"{CLASS}{listed.columns[0]}" in result[mine]:
             result.append({"name": next(filter(None, person)), "status": MISSING, **cells})
         else:
             result[mine] |= cells

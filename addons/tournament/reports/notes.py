@@ -31,6 +31,7 @@ WORDS = {
     Tie.WINS: "games won",
     Tie.RATING: "Elo",
 }
+REFERENCE = "reference bots are the organiser's: they play as the others do, and have no place"
 MANY_FAULTS = 0.1
 """The share of games with a fault from which a note says so about a leader."""
 
@@ -80,6 +81,8 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
             f"bots have played {min(games)} to {max(games)} games: the rank is by points a game until all have played "
             "as many"
         )
+    if any(row.reference for row in rows):
+        yield REFERENCE
     if surplus:
         yield f"not counted: {counted(surplus, 'game')} that are not in the present schedule"
 

@@ -48,7 +48,7 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: Pla
     if plan.format == "groups":
         return _group_order(plan, book, bots)
     if plan.format in BRACKETS:
-        places = bracket_of(plan, book).places()
+        places = bracket_of(plan, play_off.results.book).places()  # games of void bots have decided matches, too
         outside = [*({*bots} - {bot for equal in places for bot in equal})]
         return [kept for equal in [*places, outside] if (kept := [bot for bot in equal if bot in bots])]
     if plan.format == "judged":

@@ -20,6 +20,7 @@ class Row(Struct):
     file: str = ""
     """The name of its file or folder, a command line, or `@` and a name."""
     rank: int = 0
+    """0: it has no place."""
     games: int = 0
     """A game counts for every seat that the bot and its copies took."""
     wins: int = 0
@@ -54,6 +55,8 @@ class Row(Struct):
     """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None
     """The rating without games with a fault; None if there are no such games."""
+    reference: bool = False
+    """It is the organiser's, and has no rank."""
     group: int = 0
     """Of a round robin in groups; from 1 on."""
 

@@ -7,6 +7,7 @@ everything. Each author has a page with the own bot's faults and standard error,
 import gzip
 import time
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,13 +23,13 @@ from referee.addons.tournament.reports.author_links import secret, token
 from referee.addons.tournament.reports.bracket_drawing import BOX, drawing
 from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
-from referee.addons.tournament.reports.order import figure
+from referee.addons.tournament.reports.order import UNEQUAL, figure
 from referee.addons.tournament.reports.past_tables import PastTable, frozen
 from referee.addons.tournament.reports.readers import Reader, published
 from referee.addons.tournament.reports.rows import Row, Standings
 from referee.addons.tournament.reports.site_folder import SiteFolder, site_folder
 from referee.addons.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
-from referee.addons.tournament.reports.standings_text import cells, headers, progress
+from referee.addons.tournament.reports.standings_text import RATING, cells, headers, progress
 from referee.addons.tournament.store.ledger import Line
 from referee.addons.tournament.store.reader import read
 from referee.addons.tournament.store.reader import replay as kept_replay
@@ -131,13 +132,17 @@ def page_templates(*folders: Path) -> jinja2.Environment:
         "sentence": _sentence,
         "date": _date,
     }
-    pages.globals |= {"nav": "", "more_head": "", "shows_seed": True}
+    pages.globals |= {"nav": "", "more_head": "", "shows_seed": True, "deadlines": ()}
     return pages
 
 
 class Site:
     """Makes the pages, and writes them to files. A server overrides `add` and `has` to send them instead."""
 
+    zone: tzinfo = UTC
+    """Of the time at which the table was made."""
+    ranks_first = False
+    """Whether the figure that ranks follows the name, so that it is in view on a phone."""
     own_viewed = 0
     """How many games of an author's page have a page with the viewer."""
 
@@ -189,6 +194,8 @@ class Site:
         columns = headers(self.result)
         texts = [cells(row, columns) for row in self.result.rows]
         kept = [place for place, name in enumerate(columns) if name != CHANCE or any(text[place] for text in texts)]
+        if self.ranks_first and self.plan.format in UNEQUAL:
+            kept.insert(2, kept.pop(kept.index(columns.index(RATING))))
         self.render(
             "index.html",
             "index.html",
@@ -198,7 +205,7 @@ class Site:
             podium=[(row, figure(self.plan, row, self.result.rows)) for row in self._podium()],
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
-            updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+            updated=datetime.now(self.zone).strftime("%Y-%m-%d %H:%M %Z"),
             headers=[columns[place] for place in kept],
             cells=[[text[place] for place in kept] for text in texts],
             past=past,
@@ -354,7 +361,7 @@ def _date(at: float) -> str:
 
 def best(rows: Sequence[Row]) -> list[Row]:
     """Returns the bots of the first three ranks, without a rank for which the podium has no room."""
-    first = [row for row in rows if row.games and row.rank <= 3]
+    first = [row for row in rows if row.games and 1 <= row.rank <= 3]
     return [row for row in first if sum(other.rank <= row.rank for other in first) <= PODIUM]
 
 

@@ -49,7 +49,10 @@ def standings(
     entries, past, play_off = plan.bots, [*games_without_value(plan, book)], PlayedOff(plan, book)
     book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
-    rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
+    rows = [
+        Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent, reference=entry.reference)
+        for entry in entries
+    ]
     for number, group in enumerate(plan.field.groups, start=1):
         for bot in group:
             rows[bot].group = number
@@ -74,11 +77,13 @@ def standings(
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
     ranked: list[Row] = []
+    rank = 1
     for equal in ordered(plan, book, rows, cells, play_off) if stages is None else stages.order:
-        rank = len(ranked) + 1
-        for bot in equal:
-            rows[bot].rank = rank
-            ranked.append(rows[bot])
+        ranked += (rows[bot] for bot in equal)
+        placed = [rows[bot] for bot in equal if not rows[bot].reference]
+        for row in placed:
+            row.rank = rank
+        rank += len(placed)
     cross: dict[str, dict[str, Cell]] = {}
     if len(rows) <= CROSSTABLE:
         for bot, met in cells.items():
@@ -107,7 +112,9 @@ def standings(
         ],
         fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
         play_off=play_off.count(),
-        brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
+        brackets=[drawn(plan, play_off.results.book, plan.format)]
+        if plan.format in BRACKETS and not plan.stages
+        else [],
     )
 
 

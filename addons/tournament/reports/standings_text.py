@@ -7,6 +7,8 @@ import msgspec
 from referee.addons.tournament.reports.bracket import as_text
 from referee.addons.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
 from referee.addons.tournament.reports.figures import rating
+from referee.addons.tournament.reports.marks import Clause
+from referee.addons.tournament.reports.marks import marks as marks_of
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 from referee.addons.tournament.store.ledger import FIGURES
 from referee.addons.tournament.ties import Tie
@@ -15,7 +17,8 @@ from referee.harness.common.markdown import escaped
 from referee.harness.common.measures import Record, in_standings
 from referee.protocol.text import counted
 
-HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
+RATING = "Elo [low, high]"
+HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", RATING, "P(#1)", "different")
 MEAN = "score a game [low, high]"
 """The column that scores have if they rank the bots."""
 RARE = ("group", "forfeits", "byes")
@@ -28,7 +31,7 @@ HEADERS_OF_TIES = {
 }
 DROPPED = (
     *("different", "P(#1)", *reversed(HEADERS_OF_TIES.values()), "byes", "forfeits", "D", "L", "W"),
-    *("Elo [low, high]", "games"),
+    *(RATING, "games"),
 )
 """Columns that a narrow terminal leaves out, the first of these first."""
 FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
@@ -46,8 +49,8 @@ def headers(standings: Standings) -> tuple[str, ...]:
 def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
     """Returns a row's text by column."""
     return (
-        str(row.rank),
-        row.name + (" (absent)" if row.absent else ""),
+        str(row.rank or "–"),
+        row.name + (" (reference)" if row.reference else "") + (" (absent)" if row.absent else ""),
         str(row.faults),
         *(("" if row.mean is None else interval(row.mean, ".3f"),) if MEAN in columns else ()),
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
@@ -93,33 +96,48 @@ def markdown(standings: Standings) -> str:
 
 
 def as_csv(
-    standings: Standings, handed_in: Mapping[str, HandedIn] | None = None, people: ClassList | None = None
+    standings: Standings,
+    handed_in: Mapping[str, HandedIn] | None = None,
+    people: ClassList | None = None,
+    marks: tuple[Clause, ...] = (),
 ) -> str:
     """Formats all figures as CSV, one line per bot. The columns that marks need come first.
 
-    `handed_in`: by name, what everybody handed in: those without a place in the standings have a line too, as has
-    everybody of a class list.
+    `handed_in`: by the bot's name, what everybody handed in: those without a place in the standings have a line too, as
+    has everybody of a class list.
     """
     known = handed_in or {}
+    points = marks_of(marks, standings, known) if marks else {}
     rows: list[dict[str, object]] = []
     for row in standings.rows:
         found = known.get(row.name)
         status = "absent" if row.absent else "plays" if found is None else found.status
+        status = "reference" if row.reference else status
         rows.append(_flat(row) | {"status": status} | ({} if found is None else {"reason": found.reason}))
         if found is not None:
-            rows[-1]["file"] = found.file or row.file
+            rows[-1] |= {"name": found.name, "file": found.file or row.file, **_counts(found)}
+        if row.name in points and not row.reference:
+            rows[-1]["marks"] = points[row.name]
     there = {row.name for row in standings.rows}
     rows += [
-        {"name": each.name, "file": each.file, "status": each.status, "reason": each.reason}
-        for each in known.values()
-        if each.name not in there
+        {"name": each.name, "file": each.file, "status": each.status, "reason": each.reason, **_counts(each)}
+        | ({"marks": points[name]} if name in points else {})
+        for name, each in known.items()
+        if name not in there
     ]
     sample = standings.rows[0] if standings.rows else Row("", "")
-    columns = [*FIRST_IN_CSV, "status", "reason", *(name for name in _flat(sample) if name not in FIRST_IN_CSV)]
+    counts = ["versions", "refused"] if any(each.versions for each in known.values()) else []
+    first = [*FIRST_IN_CSV, *(["marks"] if marks else []), "status", "reason", *counts]
+    columns = [*first, *(name for name in _flat(sample) if name not in FIRST_IN_CSV)]
     if people is not None:
-        rows = with_class(rows, {each.name: each.ids for each in known.values()}, people)
+        teams = {each.name for each in known.values() if each.is_team}
+        rows = with_class(rows, {each.name: each.ids for each in known.values()}, people, teams)
         columns += [f"{CLASS}{name}" for name in people.columns]
     return table(columns, rows)
+
+
+def _counts(handed: HandedIn) -> dict[str, object]:
+    return {"versions": handed.versions, "refused": handed.refused} if handed.versions else {}
 
 
 def _flat(row: Row) -> dict[str, object]:
@@ -132,6 +150,7 @@ def _flat(row: Row) -> dict[str, object]:
         else:
             values[name] = value
     use = values.pop("model")
+    del values["reference"]
     values |= {name.replace("-", "_"): value for name, value in row.ties.items()}
     del values["ties"]
     values |= {name: getattr(use, name, None) for name in FIGURES}
@@ -144,9 +163,13 @@ def as_json(standings: Standings) -> str:
 
 
 def as_text_of(
-    output: str, standings: Standings, handed_in: Mapping[str, HandedIn] | None = None, people: ClassList | None = None
+    output: str,
+    standings: Standings,
+    handed_in: Mapping[str, HandedIn] | None = None,
+    people: ClassList | None = None,
+    marks: tuple[Clause, ...] = (),
 ) -> str:
     """Formats as JSON, CSV or Markdown. `csv-excel` is CSV that Excel reads as UTF-8."""
     if output in ("csv", "csv-excel"):
-        return (BOM if output == "csv-excel" else "") + as_csv(standings, handed_in, people)
+        return (BOM if output == "csv-excel" else "") + as_csv(standings, handed_in, people, marks)
     return as_json(standings) if output == "json" else markdown(standings)

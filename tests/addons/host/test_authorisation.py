@@ -51,7 +51,9 @@ def filled(cup: Cup, path: str) -> str:
         "version:number": "1",
         "team:number": str(cup.third),
         "announcement:number": "1",
-        "game:number": "1",
+        "submission:number": "99",
+        "day": "2026-11-27",
+        "game:number": "99",
         "final": "CUP-1",
         "switch": "uploads",
     }
@@ -65,7 +67,7 @@ def status(cup: Cup, method: str, path: str, role: str) -> int:
     form = form | ({"name": f"new {next(numbers)}"} if path.endswith("/invite") else {})
     if "table" in form:
         form = {"table": f"many {next(numbers)}"}
-    file = {"file": ("bot.zip", b"PK")} if path == "/team/versions" else None
+    file = {"file": ("bot.zip", b"PK")} if path.endswith("/versions") else None
     with httpx.Client(base_url=cup.address, trust_env=False, verify=False, timeout=60) as client:
         data = form if method == "POST" else None
         with client.stream(method, filled(cup, path), headers=headers, data=data, files=file) as response:

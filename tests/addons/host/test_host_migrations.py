@@ -70,7 +70,8 @@ def test_an_upgrade_keeps_all_that_a_version_wrote(old: tuple[Cup, dict[str, str
     before = everything(cup.store.folder)
     store = Store(cup.store.folder)
     after = everything(cup.store.folder)
-    assert {table: after[table] for table in before} == before
+    widths = {table: len(rows[0]) for table, rows in before.items() if rows}  # a step may add columns at the end
+    assert {table: [row[: widths.get(table)] for row in after[table]] for table in before} == before
     assert [each.name for each in teams.teams(store)] == ["Blue", "Red", "Third"]
     who = {role: teams.person(store, token) for role, token in tokens.items()}
     assert {role: each and (each.team, each.is_program) for role, each in who.items()} == {

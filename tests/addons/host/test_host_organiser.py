@@ -164,3 +164,29 @@ def test_every_link_of_every_page_leads_somewhere(served: Served) -> None:
     follow("/organiser", organiser.http.get)
     assert {path for path, status in known.items() if status != 200} == set()
     assert {"/", "/rules", "/kits/python.zip", "/organiser/site.zip", "/team/versions/1", "/finals"} <= known.keys()
+
+
+def test_each_reader_has_the_links_to_their_own_page_and_to_no_other(served: Served) -> None:
+    cup, organiser, client = served
+    client.cookies.clear()
+    member = {"accept": "text/html"} | cup.headers("member")
+    for path in ("/", "/news", "/rules", "/finals", "/kits"):
+        for text, own in (
+            (client.get(path, headers={"accept": "text/html"}).text, ""),
+            (client.get(path, headers=member).text, "/team"),
+            (organiser.http.get(path).text, "/organiser"),
+        ):
+            links = {link for link in ("/team", "/organiser") if f'href="{link}"' in text}
+            assert links == ({own} - {""}) and "<!--" not in text, (path, own)
+
+
+def test_deadlines_stand_above_the_public_table(served: Served) -> None:
+    cup, organiser, client = served
+    at = time.time() + 7200
+    switches.set_switch(cup.store, "uploads", "closed", at, "organiser Ada")
+    switches.set_switch(cup.store, "table", "frozen", at + 60, "organiser Ada")
+    wait_for(lambda: "Teams can hand in until" in client.get("/").text)
+    assert "The table is frozen from" in client.get("/").text
+    for name in ("uploads", "table"):
+        organiser.post(f"/organiser/switches/{name}/forget")
+    wait_for(lambda: "Teams can hand in until" not in client.get("/").text)

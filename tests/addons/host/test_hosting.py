@@ -189,7 +189,7 @@ def test_a_folder_is_handed_in_from_the_command_line(spring: Spring, tmp_path: P
     submit(good / "bot.py", "--no-wait", code=0)
     assert "a repository may be at https://github.com" in submit("https://evil.example/bot.git", code=2)
     assert "does not know the token" in submit(good, code=2, token="wrong")
-    submit(good, code=2, token="")
+    submit(folder_of(tmp_path / "other", 5), code=2, token="")  # for the folder of `good`, it is remembered
     submit(tmp_path / "nowhere", code=2)
     assert "cannot be reached" in submit(good, code=3, to="http://127.0.0.1:9")
     uploaded = [each.read_bytes() for each in (spring.cup / "uploads").rglob("good.zip")]

@@ -1,0 +1,209 @@
+"""What `referee team` asks for, as JSON: a team's state, versions, games and standard error."""
+
+import gzip
+import os
+import re
+import tempfile
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from referee.addons.host import practice, submissions, switches, times, versions
+from referee.addons.host.access import Asked, Denied
+from referee.addons.host.practice_games import result_of
+from referee.addons.host.submissions import COMING
+from referee.addons.host.team_pages import team_of, version_of
+from referee.addons.tournament.plan import Plan
+from referee.addons.tournament.reports.readers import published
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import Line
+from referee.protocol.text import counted
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DAY_BYTES = 256 << 20
+"""The most bytes of a day's games, packed."""
+
+
+class TeamStatus(Struct, frozen=True):
+    """The state of a team."""
+
+    team: str
+    state: str
+    version: int | None
+    """The version that plays; None before the first one."""
+    text: str
+    """What that version does: its place, or why it was set aside."""
+    uploads: str
+    """Whether the team may hand in, and until when."""
+    deadlines: list[str]
+    """Sentences about the changes that are to come."""
+
+
+class TeamVersion(Struct, frozen=True):
+    """A version of a team."""
+
+    version: int
+    state: str
+    """plays, accepted, set aside, refused, waiting or checking."""
+    handed_in: str
+    reason: str
+    note: str
+
+
+class TeamGame(Struct, frozen=True):
+    """A rated game of a team."""
+
+    name: str
+    """By which its replay is fetched; empty if it was not kept."""
+    ended: str
+    rivals: str
+    seat: int
+    place: int
+    seats: int
+    is_lost: bool
+    """Another bot finished ahead."""
+    result: str
+    """In words."""
+
+
+class StandardError(Struct, frozen=True):
+    """The standard error of a version before a fault."""
+
+    name: str
+    """Of the game."""
+    fault: str
+    lines: list[str]
+
+
+class PracticeState(Struct, frozen=True):
+    """The state of a practice game."""
+
+    game: int
+    status: str
+    """waiting, playing, played or failed."""
+    result: str
+    has_replay: bool
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def status(asked: Asked) -> Response:
+    """Answers with the state of the team."""
+    store, live, zone, team = asked.contest.store, asked.contest.live, asked.contest.settings.zone, team_of(asked)
+    current, row = versions.current(store, asked.team), live.public.row_of(team.bot)
+    text = "no version plays yet"
+    if current is not None:
+        placed = sum(not each.reference for each in live.public.result.rows)
+        text = f"place {row.rank} of {placed}, {counted(row.games, 'game')}" if row else "it has no game yet"
+        if current.set_aside_at:
+            text = f"set aside: {current.set_aside_why}"
+    extension = switches.extension(store, asked.team)
+    uploads = switches.value_of(store, "uploads")
+    if extension is not None:
+        uploads = f"open for your team until {times.shown(extension, zone)}"
+    number = None if current is None else current.version
+    return _json(TeamStatus(team.name, team.state, number, text, uploads, live.deadlines()))
+
+
+def versions_of_team(asked: Asked) -> Response:
+    """Answers with the versions of the team, newest first."""
+    store, zone = asked.contest.store, asked.contest.settings.zone
+    current = versions.current(store, asked.team)
+
+    def state(one: versions.Version) -> str:
+        if one.set_aside_at:
+            return "set aside"
+        return "plays" if current is not None and one.id == current.id else one.status
+
+    return _json(
+        [
+            TeamVersion(
+                each.version,
+                state(each),
+                times.shown(each.handed_in_at, zone),
+                each.reason or each.set_aside_why,
+                each.note,
+            )
+            for each in versions.versions(store, asked.team)
+        ]
+    )
+
+
+def games(asked: Asked) -> Response:
+    """Answers with the last games of the team, newest first."""
+    site, name = asked.contest.live.whole, team_of(asked).bot
+    return _json([_game(site.plan, line, name, asked.contest.settings.zone) for line in site.last_games(name)])
+
+
+def _game(plan: Plan, line: Line, name: str, zone: str) -> TeamGame:
+    own = {entry.ident for entry in plan.bots if entry.name == name}
+    labels, seat = plan.labels, next(seat for seat, ident in enumerate(line.b) if ident in own)
+    rivals = ", ".join(labels.get(ident, ident) for at, ident in enumerate(line.b) if at != seat)
+    is_lost = any(rank < line.r[seat] for ident, rank in zip(line.b, line.r, strict=True) if ident not in own)
+    file = "" if line.z is None else line.k.replace("/", "_")
+    return TeamGame(
+        file, times.shown(line.at, zone), rivals, seat, line.r[seat], len(line.b), is_lost,
+        result_of(plan.game, line, seat),
+    )  # fmt: skip
+
+
+def standard_error(asked: Asked) -> Response:
+    """Answers with the report of a version's check, and with its faults in games and their standard error."""
+    one = version_of(asked)
+    found = asked.contest.live.whole.version(one.bot, one.hash) if one.status == "accepted" else None
+    report = [] if one.status == "accepted" else submissions.report_text(asked.contest.store, one).splitlines()
+    of_check = [StandardError("", one.reason or one.status, report)] if report else []
+    in_games = [
+        StandardError(key.replace("/", "_"), f"{fault.kind}: {fault.detail}", [*fault.words])
+        for key, fault in (found.faults if found else ())
+    ]
+    return _json(of_check + in_games)
+
+
+def practice_state(asked: Asked) -> Response:
+    """Answers with the state of a practice game."""
+    found = practice.practice(asked.contest.store, asked.path["game"])
+    if found is None or found.team != asked.team:
+        raise Denied(404, "your team has no such practice game")
+    return _json(PracticeState(found.id, found.status, found.result or found.reason, bool(found.game)))
+
+
+def day(asked: Asked) -> Response:
+    """Answers with the replays of all rated games of the team that ended on a day (UTC), as one zip."""
+    asked.contest.rates.check(f"day {asked.team}", 6, 600)
+    text, site = asked.path["day"], asked.contest.live.whole
+    try:
+        begin = datetime.fromisoformat(text).replace(tzinfo=UTC) if DAY.fullmatch(text) else None
+    except ValueError:
+        begin = None
+    if begin is None:
+        raise Denied(404, f"{text[:20]}: expected a day such as 2026-11-27")
+    end = begin + timedelta(days=1)
+    own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
+    scratch = asked.contest.store.folder / COMING
+    descriptor, name = tempfile.mkstemp(dir=scratch, suffix=".zip")
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as target, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+            for file, line in reader.every_line(site.folder):
+                seat = next((at for at, ident in enumerate(line.b) if ident in own), None)
+                if seat is None or line.z is None or not begin.timestamp() <= line.at < end.timestamp():
+                    continue
+                content = reader.replay(site.folder, file, line)
+                assert content is not None
+                archive.writestr(f"{line.k.replace('/', '_')}.jsonl.gz", gzip.compress(published(content, seat), 6))
+                if target.tell() > DAY_BYTES:
+                    raise Denied(413, f"the games of {text} have more than {DAY_BYTES >> 20} MiB; fetch single ones")
+    except BaseException:
+        path.unlink()
+        raise
+    return FileResponse(
+        path, media_type="application/zip", filename=f"games-{text}.zip", background=BackgroundTask(path.unlink)
+    )

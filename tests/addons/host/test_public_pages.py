@@ -1,0 +1,55 @@
+"""The public pages are for people who look: what ranks is in view, notes are the organiser's, rules say all limits."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from hosted import Team, games_of, playing, until
+from hosting import Browser, Cup, serving
+
+from referee.addons.host import teams
+from referee.addons.tournament.inbox import Withdraw, hand_in
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cup, httpx.Client]]:
+    """A contest in which two bots have met."""
+    cup = Cup(tmp_path_factory.mktemp("public"))
+    hand_in(cup.store.folder, Withdraw(("Blue",)))
+    entry = Team(cup.store, "weak").submit("@random")
+    Team(cup.store, "strong").submit("@blocker")
+    with playing(cup.store.folder):
+        until(lambda: games_of(cup.store.folder, [entry.ident]) > 10, "some games")
+    with serving(cup) as client:
+        yield cup, client
+
+
+def test_the_figure_that_ranks_follows_the_name_and_stands_on_the_podium(served: tuple[Cup, httpx.Client]) -> None:
+    page = served[1].get("/").text
+    assert re.findall(r'<th(?: class="name")? scope="col">([^<]+)', page)[:3] == ["#", "bot", "Elo [low, high]"]
+    podium = re.search(r'<ol class="podium".*?</ol>', page, re.S)
+    assert podium is not None and podium[0].count("Elo") == 2 and "points" not in podium[0]
+
+
+def test_notes_are_on_the_organisers_page_and_no_public_page_names_an_option(
+    served: tuple[Cup, httpx.Client],
+) -> None:
+    cup, client = served
+    ada = Browser(cup.address).join(f"{cup.address}/join/{teams.new_link(cup.store, None, 'join', 'x')}", "Ada")
+    assert "Notes on the table" in ada.get("/organiser") and "intervals are still rough" in ada.get("/organiser")
+    page = client.get("/").text
+    paths = ["/", *(f"/{path}" for path in re.findall(r'href="((?:bots|pairs)/[^"]+)"', page))]
+    assert len(paths) > 2 and "intervals are still rough" not in page
+    for path in paths:
+        words = re.sub(r"<[^>]+>", " ", client.get(path).text.split("<main>")[1])
+        assert "`" not in words and "referee tournament" not in words and not re.search(r"\s--[a-z]", words), path
+
+
+def test_the_rules_of_a_contest_say_limits_languages_and_what_decides(served: tuple[Cup, httpx.Client]) -> None:
+    page = served[1].get("/rules").text
+    for words in ("Memory of a bot", "256 MiB", "Time of a build", "Network of a build", "Python 3.", "Ranked by Elo"):
+        assert words in page, words
+    assert "Teams can hand in now" in page

@@ -1,0 +1,60 @@
+"""A rehearsal: what its report says, and that it hands in first bots of all languages as teams do."""
+
+import io
+import tomllib
+import zipfile
+from pathlib import Path
+
+from hosted import contest
+
+from referee.addons.host import submissions, versions
+from referee.addons.host.first_bots import packed
+from referee.addons.host.rehearsal import Checked, Facts, _hand_in, report
+from referee.addons.host.store import Store
+
+GIB = 1 << 30
+CHECKS = [
+    Checked("Python", "python", "", True, "", 4.0),
+    Checked("C++", "cpp", "make", True, "", 20.0),
+    Checked("Rust", "rust", "cargo build --release", False, "the build failed with exit code 101", 9.0),
+]
+
+
+def text(**changes: object) -> str:
+    values = {
+        "game": "tictactoe", "checks": CHECKS, "obstacles": {"Rust": "builds have no network"}, "teams": 60, "jobs": 2,
+        "played": 600, "played_s": 60.0, "half_width": 100.0, "games_a_bot": 400.0, "free_bytes": 100 * GIB,
+        "ledger_bytes": 600 * 1000, "lacking": ["landlock"],
+    }  # fmt: skip
+    return "\n".join(report(Facts(**values | changes)))  # type: ignore[arg-type]
+
+
+def test_it_names_the_languages_that_are_refused_with_the_command_that_prepares_the_machine() -> None:
+    said = text()
+    assert "Rust: REFUSED: the build failed" in said and "1 of 3 languages are refused" in said
+    assert "referee new tictactoe --lang rust first && cd first && cargo build --release" in said
+    assert "C++: accepted in 20 s" in said and "builds have no network" in said
+    assert "0 of 2 languages are refused" in text(checks=CHECKS[:2])
+
+
+def test_it_says_how_long_teams_wait_how_many_games_fit_and_what_the_machine_lacks() -> None:
+    said = text()
+    assert "the last verdict comes after about 6 minutes (2 at a time, 12.0 s each)" in said
+    assert "about 864,000 a day" in said and "after two days with 60 teams: intervals of about ±8 Elo" in said
+    days = (100 * GIB - (512 << 20)) / (864_000 * 1000)
+    assert f"full after about {days:,.0f} days" in said and "lacks landlock" in said
+    assert "none was played" in text(played=0)
+
+
+def test_a_first_bot_of_each_language_is_handed_in_with_its_build(tmp_path: Path) -> None:
+    store = Store(contest(tmp_path / "cup"))
+    ones = [*_hand_in(store, "tictactoe")]
+    assert {each.lang for each in ones} >= {"python", "cpp", "java", "rust", "go"}
+    for each in ones:
+        content = (store.folder / each.version.path).read_bytes()
+        assert content == packed("tictactoe", each.lang) and each.version.path.startswith(submissions.UPLOADS)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            (bot,) = (name for name in archive.namelist() if name.endswith("/bot.toml"))
+            assert each.build == tomllib.loads(archive.read(bot).decode()).get("build", "")
+    assert len({each.version.team for each in ones}) == len(ones)
+    assert {each.status for each in map(lambda one: versions.by_id(store, one.version.id), ones) if each} == {"waiting"}
