@@ -62,6 +62,7 @@ kits: $(READY)
 	$(BIN)/python -m referee.tools.kit_pages
 	$(BIN)/python -m referee.tools.helpers
 	$(BIN)/python -m referee.tools.pages
+	$(BIN)/python -m referee.tools.command_pages
 	$(BIN)/python -m referee.tools.model_costs
 	$(BIN)/python -m referee.tools.viewer
 
