@@ -1,6 +1,6 @@
 """`python -m referee.tools.command_pages [--check]`: a page for each command, docs/reference/commands/.
 
-What a command takes comes from its help, and its example from `command_examples.toml`.
+The help gives the options, and the example comes from `command_examples.toml`.
 """
 
 import re
