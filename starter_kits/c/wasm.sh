@@ -8,15 +8,15 @@ FLAGS="--target=wasm32-wasi -O2 -msimd128 -std=c11 -D_GNU_SOURCE"
 OUT=build/wasm
 JSON="$OUT/include/json-c"
 
-# Unpacks Debian's source of json-c. It has lists of sources of its own, since most machines have only those of programs.
+# Unpacks Debian's source of json-c, by lists of its own: most machines have only those of programs.
 unpack_source() {
     apt=$PWD/$OUT/apt
     mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/sources"
     for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
         ! [ -f "$list" ] || sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$list" >"$apt/sources/${list##*/}"
     done
-    get="apt-get --quiet=2 -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$apt/sources -o Dir::State::Lists=$apt/lists
-        -o Dir::Cache=$apt -o Dir::State::Status=/dev/null -o APT::Sandbox::User=root"
+    get="apt-get --quiet=2 -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$apt/sources
+        -o Dir::State::Lists=$apt/lists -o Dir::State::Status=/dev/null -o Dir::Cache=$apt -o APT::Sandbox::User=root"
     # shellcheck disable=SC2086 # the options are words
     $get update >&2 && (cd "$apt" && $get source --download-only json-c >&2)
     tar -xzf "$apt"/json-c_*.orig.tar.gz -C "$1" --strip-components=1

@@ -26,7 +26,8 @@ if ! [ -e "$made/$QUICKJS-$ESBUILD" ]; then
     tar -xzf "$made"/package/*.tar.gz -C "$made/quickjs" --strip-components=1
     for source in dtoa libregexp libunicode quickjs; do
         # shellcheck disable=SC2086 # the flags are words
-        "$CLANG" $FLAGS -D_WASI_EMULATED_PROCESS_CLOCKS -w -c -o "$made/$source.o" "$made/quickjs/upstream-quickjs/$source.c"
+        "$CLANG" $FLAGS -D_WASI_EMULATED_PROCESS_CLOCKS -w -c -o "$made/$source.o" \
+            "$made/quickjs/upstream-quickjs/$source.c"
     done
     touch "$made/$QUICKJS-$ESBUILD"
 fi

@@ -93,7 +93,7 @@ export const setInterval = timer(true);
 export const clearTimeout = (number) => void timers.delete(number);
 export const clearInterval = clearTimeout;
 
-/** Waits for the next timer and runs it. Returns false if there is none. `main.c` calls this when nothing else is due. */
+/** Waits for the next timer and runs it. Returns false if there is none. For `main.c`, when nothing else is due. */
 host.tick = () => {
   let next;
   for (const each of timers.values()) if (!next || each.due_ms < next.due_ms) next = each;
