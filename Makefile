@@ -67,8 +67,10 @@ bench: $(READY) toolchains
 kits: $(READY)
 	$(BIN)/python -m referee.tools.schemas
 	$(BIN)/python -m referee.tools.kits
+	$(BIN)/python -m referee.tools.kit_pages
 	$(BIN)/python -m referee.tools.helpers
 	$(BIN)/python -m referee.tools.pages
+	$(BIN)/python -m referee.tools.command_pages
 	$(BIN)/python -m referee.tools.model_costs
 	$(BIN)/python -m referee.tools.viewer
 

@@ -64,9 +64,9 @@ MANUAL = "docs/referee.1"
 
 
 def build_manual() -> list[str]:
-    """Writes the man page and the reference of the command line, unless they are there. Returns the man page if it is.
+    """Writes the man page, unless it is there. Returns it if it is.
 
-    An isolated build lacks the referee's dependencies, and leaves out both. `make setup` writes them before.
+    An isolated build lacks the referee's dependencies, and leaves it out. `make setup` writes it before.
     """
     if not Path(MANUAL).exists() and Path("tools", "manual.py").exists():
         made = subprocess.run([sys.executable, "-m", "referee.tools.manual"], capture_output=True)

@@ -12,9 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from referee.tools import generated
 from referee.tools.generated import ROOT
-from referee.tools.manual import manual_files
 
 TARGET = Path("build/site")
 PATTERNS = (
@@ -27,6 +25,7 @@ GROUPS = {
     "Tutorials": ("docs/tutorials/first-bot", "docs/tutorials/*"),
     "How-to guides": ("docs/how-to/install", "docs/how-to/run-matches", "docs/how-to/write-a-bot", "docs/how-to/*"),
     "Reference": ("protocol/SPEC", "docs/reference/*"),
+    "Commands": ("docs/reference/commands/README", "docs/reference/commands/*"),
     "Games": ("docs/reference/games/*",),
     "Rules": ("docs/reference/rules/*",),
     "Starter kits": ("starter_kits/CONTRACT", "starter_kits/*/README"),
@@ -102,7 +101,6 @@ def build(target: Path) -> int:
     """Builds the site. Every warning is an error: a link that leads nowhere, a page in no menu."""
     from sphinx.cmd.build import build_main  # an extra, `referee[docs]`, that nothing else needs
 
-    generated.main(manual_files(), [])
     with tempfile.TemporaryDirectory(prefix="referee-site-") as scratch:
         staged(Path(scratch))
         conf = "\n".join(f"{name} = {value!r}" for name, value in SETTINGS.items())

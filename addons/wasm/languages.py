@@ -58,10 +58,10 @@ def _by_clang(build: SourceBuild, toolchain: Toolchain, compiler: str, options: 
     return build.compile(command, (compiler,)) / "bot.wasm"
 
 
-C = Toolchain("C to wasm", ("clang-19", *CLANG, "msgpack.h", "curl"))
+C = Toolchain("C to wasm", ("clang-19", *CLANG, "msgpack.h", "apt-get"))
 CPP = Toolchain("C++ to wasm", ("clang++-19", *CLANG, "libc++", "libc++abi", "nlohmann/json.hpp"))
 GO = Toolchain("Go to wasm", ("go",))
-JAVASCRIPT = Toolchain("JavaScript to wasm", ("clang-19", *CLANG, *javascript.BUILDERS, "curl"))
+JAVASCRIPT = Toolchain("JavaScript to wasm", ("clang-19", *CLANG, *javascript.BUILDERS, "pip3"))
 RUST = Toolchain("Rust to wasm", ("cargo", "rustc", RUST_PLATFORM))
 
 

@@ -1,4 +1,4 @@
-"""Explains the command line: in short, in full, as a page of the reference, and as a man page.
+"""Explains the command line: in short, in full, and as a man page.
 
 All are made from the same `Topic`, which comes from a command's docstring and signature. Cyclopts's own help has no
 sentences about commands that load on use, nothing that only `--all` shows, and no man page.
@@ -143,35 +143,6 @@ def manual(app: App) -> str:
             lines += _prose([f"Takes the options above under {', '.join(shared)} too."])
     lines += [".SH EXIT STATUS", *_listed(MEANINGS), ".SH FILES", *_listed(FILES)]
     return "\n".join(lines) + "\n"
-
-
-def reference(app: App) -> str:
-    """Returns the page of the reference about the command line, in Markdown."""
-    lines = ["# Command line", "", "`referee COMMAND --help` prints the same, `--all` included.", ""]
-    listed = list(topics(app))
-    lines += [f"- [`{each.name}`](#{each.name.replace(' ', '-')})" for each in listed]
-    for command in listed:
-        lines += ["", f"## {command.name}", "", "```text", *command.usage, "```"]
-        for paragraph in command.paragraphs:
-            lines += ["", _markdown(paragraph)]
-        for title, entries in (command.groups | command.more | {"Commands": command.commands}).items():
-            if entries:
-                lines += ["", f"| {title} | |", "| --- | --- |"]
-                lines += [f"| `{_cell(entry)}` | {_markdown(_cell(text))} |" for entry, text in entries.items()]
-    lines += ["", "## Exit codes", "", "| Code | Meaning |", "| --- | --- |"]
-    lines += [f"| {code} | {_cell(text)} |" for code, text in MEANINGS.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown(text: str) -> str:
-    """Returns a text in which only its code is marked: `<`, `*` and `_` are escaped elsewhere."""
-    parts = text.split("`")
-    parts[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", part) for part in parts[::2]]
-    return "`".join(parts)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def topics(app: App, *words: str) -> Iterator[Topic]:

@@ -15,7 +15,8 @@ from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.registry import LANGUAGES
 
 OTHERS = (
-    Item("curl", "curl", "curl", "curl"),
+    Item("apt-get", "apt", "apt"),
+    Item("pip3", "python3-pip", "python3-pip", "python"),
     Item("openssl", "openssl", "openssl", "openssl", ask="version"),
     Item("bwrap", "bubblewrap", "bubblewrap", "bubblewrap"),
     Item("tmux", "tmux", "tmux", "tmux", ask="-V"),

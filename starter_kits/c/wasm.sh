@@ -1,31 +1,33 @@
 #!/bin/sh
 # Builds the bot as a module of WebAssembly, build/bot.wasm: `sh wasm.sh`. `sh wasm.sh kit` compiles the kit alone.
-# Debian, Ubuntu: clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32, libmsgpack-dev, curl. json-c comes from its source.
+# Debian, Ubuntu: clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32, libmsgpack-dev. apt has the source of json-c.
 set -eu
 
 CLANG="${WASM_CC:-clang-19}"
 FLAGS="--target=wasm32-wasi -O2 -msimd128 -std=c11 -D_GNU_SOURCE"
-SHA256=3ecaeedffd99a60b1262819f9e60d7d983844073abc74e495cb822b251904185
-URLS="https://github.com/json-c/json-c/archive/refs/tags/json-c-0.16-20220414.tar.gz
-    https://deb.debian.org/debian/pool/main/j/json-c/json-c_0.16.orig.tar.gz"
 OUT=build/wasm
 JSON="$OUT/include/json-c"
 
-download() {
-    for url in $URLS; do
-        curl --silent --show-error --fail --location --connect-timeout 10 --output "$1" "$url" &&
-            echo "$SHA256  $1" | sha256sum --check --quiet && return
+# Unpacks Debian's source of json-c, by lists of its own: most machines have only those of programs.
+unpack_source() {
+    apt=$PWD/$OUT/apt
+    mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/sources"
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        ! [ -f "$list" ] || sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$list" >"$apt/sources/${list##*/}"
     done
-    echo "the source of json-c 0.16 cannot be downloaded" >&2
-    exit 1
+    get="apt-get --quiet=2 -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$apt/sources
+        -o Dir::State::Lists=$apt/lists -o Dir::State::Status=/dev/null -o Dir::Cache=$apt -o APT::Sandbox::User=root"
+    # shellcheck disable=SC2086 # the options are words
+    $get update >&2 && (cd "$apt" && $get source --download-only json-c >&2)
+    tar -xzf "$apt"/json-c_*.orig.tar.gz -C "$1" --strip-components=1
+    rm -rf "$apt"
 }
 
 if ! [ -e "$OUT/kit_json.o" ]; then
     rm -rf "$OUT"
     mkdir -p "$JSON"
-    download "$OUT/json-c.tar.gz"
-    tar -xzf "$OUT/json-c.tar.gz" -C "$JSON" --strip-components=1
-    sed 's/@JSON_H_JSON_POINTER@//' "$JSON/json.h.cmakein" >"$JSON/json.h"
+    unpack_source "$JSON"
+    sed 's/@[A-Z_]*@//' "$JSON/json.h.cmakein" >"$JSON/json.h"
     echo '#define JSON_C_HAVE_INTTYPES_H 1' >"$JSON/json_config.h"
     for name in STDC_HEADERS HAVE_FCNTL_H HAVE_INTTYPES_H HAVE_LIMITS_H HAVE_STDARG_H HAVE_STDLIB_H HAVE_STRINGS_H \
         HAVE_STRING_H HAVE_SYS_STAT_H HAVE_SYS_TYPES_H HAVE_UNISTD_H HAVE_DECL_INFINITY HAVE_DECL_ISINF \

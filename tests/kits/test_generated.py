@@ -20,6 +20,7 @@ from referee.protocol.messages import Clock, Encoding, Initialize, Limits
 from referee.tools import generated
 from referee.tools.__main__ import main
 from referee.tools.helpers import vector_files
+from referee.tools.kit_pages import kit_pages
 from referee.tools.kits import python
 from referee.tools.kits.__main__ import binding_files
 from referee.tools.kits.files import LANGUAGES
@@ -48,7 +49,7 @@ def as_sent(value: Any) -> Any:
 
 
 def test_the_generated_files_are_up_to_date() -> None:
-    made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files()}
+    made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files(), **kit_pages()}
     for path, content in made.items():
         assert (generated.ROOT / path).read_bytes() == content.encode(), f"{path} is stale: make it again"
 

@@ -3,8 +3,7 @@
 import shlex
 from pathlib import Path
 
-from referee.addons.host import backup as backups
-from referee.addons.host.restore import restore as restore_backup
+from referee.addons.web.cli.view import web_extra
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out
@@ -23,6 +22,8 @@ def backup(cup: Path, file: Path) -> int:
         cup: The contest's folder.
         file: FILE.tar: the backup. An older one is replaced.
     """
+    with web_extra("referee host"):
+        from referee.addons.host import backup as backups
     size = backups.backup(cup, file)
     out.print(f"{file}: {size / 1e6:,.1f} MB")
     return PLAYED
@@ -37,6 +38,8 @@ def restore(file: Path, cup: Path, *, trust: bool = False) -> int:
         trust: Leave nothing out, and accept bots that are command lines of this machine and isolation that is weaker
             than the default. For your own backups only: those of strangers could run any program.
     """
+    with web_extra("referee host"):
+        from referee.addons.host.restore import restore as restore_backup
     notes: list[str] = []
     count = restore_backup(file, cup, trust, notes.append)
     for line in notes[:SHOWN]:

@@ -3,35 +3,33 @@
 #                             It lists in `inputs.d`, next to the module, what was read.
 # build.sh                    makes only QuickJS, from its source
 #
-# Debian, Ubuntu: clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32, curl, nodejs, npm.
+# Debian, Ubuntu: clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32, python3-pip, nodejs, npm.
 set -eu
 
 CLANG="${WASM_CC:-clang-19}"
 FLAGS="--target=wasm32-wasi -O2 -std=gnu11 -D_GNU_SOURCE -DNDEBUG"
-EMULATED="-D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_SIGNAL"
-CRATE=rquickjs-sys-0.14.0 # a package for Rust, with the source of quickjs-ng 0.16.2
-SHA256=cee271d0eeba64f0915b846cb7ae02e16faf3dfdffdca91731101d9d30fe3423
+QUICKJS=quickjs-ng==0.17.0.2 # a package for Python, with the source of quickjs-ng 0.17.0
+SHA256=43d2e48272208721a7aaea8e3f02d4b9318f12ef20cc4f5421b59d9a470706ef
 ESBUILD=esbuild@0.28.2
 
 here=$(cd "$(dirname "$0")" && pwd)
 made=$here/build
 
-if ! [ -e "$made/$CRATE-$ESBUILD" ]; then
+if ! [ -e "$made/$QUICKJS-$ESBUILD" ]; then
     rm -rf "$made"
     mkdir -p "$made"
     npm install --prefix "$made" --no-save --no-package-lock --loglevel=error "$ESBUILD" >&2
     ln -s "$here/.." "$made/node_modules/referee-kit" # for programs without node_modules of their own
-    curl --silent --show-error --fail --location --output "$made/crate" \
-        "https://static.crates.io/crates/rquickjs-sys/$CRATE.crate"
-    echo "$SHA256  $made/crate" | sha256sum --check --quiet
-    tar -xzf "$made/crate" -C "$made" --strip-components=1 "$CRATE/quickjs"
-    # With a limit for the stack, a program that recurses too deep gets a RangeError.
-    sed -i.old '/^static void update_stack_limit/,/^}/s/defined(__wasi__)/0/' "$made/quickjs/quickjs.c"
-    for source in dtoa libregexp libunicode quickjs quickjs-libc; do
+    echo "$QUICKJS --hash=sha256:$SHA256" >"$made/requirements.txt"
+    python3 -m pip download --quiet --no-deps --no-binary :all: --dest "$made/package" -r "$made/requirements.txt" >&2
+    mkdir "$made/quickjs"
+    tar -xzf "$made"/package/*.tar.gz -C "$made/quickjs" --strip-components=1
+    for source in dtoa libregexp libunicode quickjs; do
         # shellcheck disable=SC2086 # the flags are words
-        "$CLANG" $FLAGS $EMULATED -w -c -o "$made/$source.o" "$made/quickjs/$source.c"
+        "$CLANG" $FLAGS -D_WASI_EMULATED_PROCESS_CLOCKS -w -c -o "$made/$source.o" \
+            "$made/quickjs/upstream-quickjs/$source.c"
     done
-    touch "$made/$CRATE-$ESBUILD"
+    touch "$made/$QUICKJS-$ESBUILD"
 fi
 [ $# -gt 0 ] || exit 0
 
@@ -44,7 +42,7 @@ case $file in *.ts)
     ;;
 esac
 NODE_PATH="$made/node_modules" "$made/node_modules/.bin/esbuild" "$file" --bundle --format=esm --target=es2022 \
-    --platform=neutral --main-fields=module,main --external:qjs:os --inject:"$here/node.js" \
+    --platform=neutral --main-fields=module,main --inject:"$here/node.js" \
     --alias:node:fs="$here/node.js" --alias:node:net="$here/node.js" \
     --log-level=warning --metafile="$out/inputs.json" --outfile="$out/bundle.js"
 if ! [ -e "$out/inputs.d" ]; then
@@ -53,6 +51,6 @@ if ! [ -e "$out/inputs.d" ]; then
         <"$out/inputs.json" >"$out/inputs.d"
 fi
 # shellcheck disable=SC2086
-"$CLANG" $FLAGS -Wno-c23-extensions -I"$made/quickjs" "-DPROGRAM=\"$out/bundle.js\"" \
+"$CLANG" $FLAGS -Wno-c23-extensions -I"$made/quickjs/upstream-quickjs" "-DPROGRAM=\"$out/bundle.js\"" \
     -Wl,-z,stack-size=1048576,--stack-first,-s -o "$module" "$here/main.c" "$made"/*.o \
-    -lwasi-emulated-process-clocks -lwasi-emulated-signal -lm
+    -lwasi-emulated-process-clocks -lm

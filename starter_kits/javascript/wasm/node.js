@@ -1,13 +1,11 @@
 // The part of Node that the kit and its libraries use, for QuickJS. `main.c` has `host`.
 
-import * as os from "qjs:os";
-
 const INPUT = 0;
 const ERRORS = 2;
 const WIRE = 11; // where main.c has put standard output
 const CHUNK_BYTES = 1 << 16;
 
-const { host, print } = globalThis;
+const { host } = globalThis;
 
 Math.random = host.random;
 
@@ -66,37 +64,56 @@ function shown(value) {
   }
 }
 
-const log = (...values) => print(...values.map(shown)); // to descriptor 1, hence to standard error
+const log = (...values) => printText(`${values.map(shown).join(" ")}\n`);
 export const console = { log, info: log, debug: log, warn: log, error: log };
 
 let onError = log; // what happens with an error that nobody catches
 
-/** A timer as in Node: with arguments for the function, whose error does not end the program. */
+const timers = new Map(); // by number, in the order of their start
+let lastTimer = 0;
+
+/** Starts a timer as in Node: with arguments for the function, whose error does not end the program. */
 const timer =
-  (start) =>
-  (call, delay_ms = 0, ...values) =>
-    start(() => {
+  (repeats) =>
+  (call, delay_ms = 0, ...values) => {
+    const run = () => {
       try {
         call(...values);
       } catch (error) {
         onError(error);
       }
-    }, delay_ms);
+    };
+    const every_ms = Math.max(delay_ms, 0) || 0;
+    timers.set(++lastTimer, { number: lastTimer, due_ms: Date.now() + every_ms, every_ms, repeats, run });
+    return lastTimer;
+  };
 
-export const setTimeout = timer(os.setTimeout);
-export const setInterval = timer(os.setInterval);
-export const { clearTimeout, clearInterval } = os;
+export const setTimeout = timer(false);
+export const setInterval = timer(true);
+export const clearTimeout = (number) => void timers.delete(number);
+export const clearInterval = clearTimeout;
+
+/** Waits for the next timer and runs it. Returns false if there is none. For `main.c`, when nothing else is due. */
+host.tick = () => {
+  let next;
+  for (const each of timers.values()) if (!next || each.due_ms < next.due_ms) next = each;
+  if (!next) return false;
+  host.sleep(next.due_ms - Date.now());
+  if (next.repeats) next.due_ms = Date.now() + next.every_ms;
+  else timers.delete(next.number);
+  next.run();
+  return true;
+};
 
 /** Reads the input a chunk at a time. Nothing more is read until `receive` has kept its promise. */
 async function read(receive, end) {
   const chunk = new Uint8Array(CHUNK_BYTES);
-  for (let size; (size = os.read(INPUT, chunk.buffer, 0, CHUNK_BYTES)) > 0;) await receive(chunk.subarray(0, size));
+  for (let size; (size = host.read(INPUT, chunk.buffer)) > 0;) await receive(chunk.subarray(0, size));
   end();
 }
 
 function printText(text) {
-  const bytes = host.encode(text);
-  os.write(ERRORS, bytes, 0, bytes.byteLength);
+  host.write(ERRORS, new Uint8Array(host.encode(text)));
 }
 
 const listeners = {};
@@ -124,6 +141,6 @@ export default {
     throw new Error("WebAssembly has no files");
   },
   writeSync(_fd, bytes, start) {
-    return os.write(WIRE, bytes.buffer, bytes.byteOffset + start, bytes.length - start);
+    return host.write(WIRE, bytes.subarray(start));
   },
 };

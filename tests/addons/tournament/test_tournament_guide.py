@@ -61,6 +61,32 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     assert "withdrawn: blue and red" in run(withdraw.replace("Team A", "red").replace("Team B", "blue"), tmp_path)
 
 
+def test_the_reference_begins_with_an_example_of_every_format_that_plays_many_bots() -> None:
+    from referee.addons.tournament.formats.schedules import FORMATS
+
+    shown = {re.findall(r"--format (\S+)", command)[0] for command in examples()}
+    assert shown == {*FORMATS} - {"self", "judged", "two-player", "list-order"}
+
+
+def examples() -> list[str]:
+    """Returns the commands at the beginning of the reference."""
+    page = REFERENCE.read_text("utf-8").split("## Which format")[0]
+    return re.findall(r"^referee (tournament run .*)$", page, re.MULTILINE)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(280)
+def test_the_examples_of_the_formats_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    teams = [f"{name}=@random" for name in ("red", "green", "blue", "white", "black")]
+    for command in examples():
+        before, after = command.split("teams/*")
+        assert main([*before.split(), *teams, *after.split(), "--seed", "7", "--replay", "none"]) == 0
+        assert re.search(r"\b(red|green|blue|white|black)\b", capsys.readouterr().out), command
+
+
 def test_the_pages_name_every_format_and_only_existing_options(capsys: pytest.CaptureFixture[str]) -> None:
     from referee.addons.tournament.formats.schedules import FORMATS
 
