@@ -22,7 +22,7 @@ from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import SEAT_STYLES
 from referee.harness.cli.screen import live, out, print_json
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.replay.reader import Replay, read_content
 from referee.harness.replay.simulate import Difference
 
@@ -56,7 +56,10 @@ def analyse(
         keep_it: Keep the result beside the replay.
     """
     name_folder(game)
-    content = read_content(file)
+    try:
+        content = read_content(file)
+    except OSError as error:
+        raise UsageError(f"the replay {file} cannot be read: {reason(error)}") from error
     replay = Replay(file, content)
     known = None if again else kept(file, content)
     if known is None or (bot is not None and known.bot != bot.removeprefix("@")):
