@@ -1,0 +1,15 @@
+"""What a match tells: how the expected score of each seat changed, and where."""
+
+from collections.abc import Iterable
+
+from referee.harness.addons import Command, hook
+
+NEEDS = ()
+"""The add-ons that it imports."""
+WORDS = ("analysis",)
+"""What no sentence of the harness may say."""
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (Command("analyse", "referee.addons.analysis.cli.analyse:analyse", "Play and understand"),)

@@ -1,0 +1,149 @@
+"""The expected score of each seat after each turn of a match, from continuations."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec import Struct, field
+
+from referee.addons.analysis.continuation import MOST_TURNS, played_on, worth
+from referee.addons.analysis.history import History
+from referee.addons.analysis.policy import Policy
+from referee.games.contract import Player
+
+BATCH = 8
+"""Continuations that are played from a position at a time."""
+MOST = 64
+"""Continuations from one position."""
+SURE = 0.04
+"""An expected score is known well enough if its interval is not wider than this to either side."""
+FIRST_SHARE = 0.5
+"""Of the time, for the first look at positions at even distances."""
+LEAST_POSITIONS = 12
+"""At how many positions it looks at least."""
+
+
+class Estimate(Struct):
+    """What continuations from one position say."""
+
+    turn: int
+    scores: list[tuple[float, ...]] = field(default_factory=list)
+    """The worth of each continuation to each seat. The n-th of all positions have the same seed."""
+    exact: bool = False
+    """The match was over there."""
+
+    def expected(self, player: Player) -> float:
+        """Returns the expected score of a seat, from 0 to 1."""
+        return sum(each[player] for each in self.scores) / len(self.scores)
+
+    def error(self, player: Player) -> float:
+        """Returns how far the expected score may be off: half of a 95 % interval.
+
+        A quarter is added to the sum of squares, since a few equal results are no certainty.
+        """
+        if self.exact:
+            return 0.0
+        mean, count = self.expected(player), len(self.scores)
+        variance = (sum((each[player] - mean) ** 2 for each in self.scores) + 0.25) / count
+        return 1.96 * math.sqrt(variance / count)
+
+
+def most_turns(history: History, turn: int) -> int:
+    """Returns after how many turns a continuation stops: a match that its clock ends is as long as the recorded one."""
+    return MOST_TURNS if history.game.time.match_s is None else max(1, history.turns - turn)
+
+
+class Task(Struct, frozen=True):
+    """Continuations to play from the position after a turn, one for each seed."""
+
+    turn: int
+    seeds: range
+    first: dict[Player, Any] | None = None
+    """The answers of the first turn; None = the bot's."""
+
+
+def sampled(history: History, policy: Policy, task: Task) -> list[tuple[float, ...]]:
+    """Plays the continuations of a task."""
+    state, told = history.at(task.turn)
+    turns = most_turns(history, task.turn)
+    return [played_on(state, told, policy, seed, task.first, turns) for seed in task.seeds]
+
+
+Play = Callable[[Sequence[Task]], Iterable[list[tuple[float, ...]]]]
+"""Plays continuations, and returns those of each task."""
+
+
+def halved(turns: Sequence[int]) -> list[int]:
+    """Returns turns in an order of which every beginning is spread evenly: the first, the middle, the quarters."""
+    order: list[int] = []
+    waiting = [turns]
+    while waiting:
+        part = waiting.pop(0)
+        if part:
+            middle = len(part) // 2 if order else 0
+            order.append(part[middle])
+            waiting += [part[:middle], part[middle + 1 :]]
+    return order
+
+
+class Curve:
+    """The estimates of a match, which become better while there is time."""
+
+    def __init__(self, history: History, policy: Policy, cost_s: float) -> None:
+        """`cost_s`: of one continuation, about."""
+        self.history, self.policy, self.cost_s = history, policy, cost_s
+        self.estimates: dict[int, Estimate] = {}
+        if history.result is not None:
+            last = worth(history.result, len(history.names))
+            self.estimates[history.turns] = Estimate(history.turns, [last], exact=True)
+
+    def improve(self, play: Play, at_once: int, ends_at: float) -> Iterator[None]:
+        """Plays continuations, `at_once` tasks at a time, until nothing is left to learn or no time is left.
+
+        `ends_at`: by `time.monotonic`. Yields after each few, so that somebody can show the progress.
+        """
+        waiting = self._first((ends_at - time.monotonic()) * at_once)
+        while time.monotonic() < ends_at and (waiting := waiting or self._next(at_once)):
+            now, waiting = waiting[:at_once], waiting[at_once:]
+            for task, scores in zip(now, play(now), strict=True):
+                self.estimates.setdefault(task.turn, Estimate(task.turn)).scores += scores
+            yield
+
+    def _first(self, cpu_s: float) -> list[Task]:
+        """Returns positions at even distances, as many as half of the time allows."""
+        turns = self.history.turns + (self.history.result is None)
+        count = max(LEAST_POSITIONS, int(cpu_s * FIRST_SHARE / (BATCH * max(self.cost_s, 1e-4))))
+        looked_at = range(0, turns, max(1, math.ceil(turns / count)))
+        return [Task(turn, range(BATCH)) for turn in halved(looked_at)]
+
+    def _next(self, at_once: int) -> list[Task]:
+        """Returns what would tell most: a position between two that differ, or more of one that is uncertain."""
+        worths: list[tuple[float, Task]] = []
+        seats = range(len(self.history.names))
+        for before, after in pairwise(self.in_order()):
+            change = max(abs(after.expected(seat) - before.expected(seat)) for seat in seats)
+            noise = max(math.hypot(before.error(seat), after.error(seat)) for seat in seats)
+            if after.turn - before.turn > 1 and change > SURE:
+                worths.append((change, Task((before.turn + after.turn) // 2, range(BATCH))))
+            elif change > SURE:
+                doubtful = [each for each in (before, after) if not each.exact and len(each.scores) < MOST]
+                worths += [(noise * min(1.0, 2 * change), self._more(each)) for each in doubtful]
+        worths += [
+            (max(each.error(seat) for seat in seats) / 4, self._more(each))
+            for each in self.in_order()
+            if not each.exact and len(each.scores) < MOST and max(each.error(seat) for seat in seats) > SURE
+        ]
+        best: dict[int, tuple[float, Task]] = {}
+        for value, task in worths:
+            best[task.turn] = max(best.get(task.turn, (0.0, task)), (value, task), key=lambda each: each[0])
+        return [task for _, task in sorted(best.values(), key=lambda each: -each[0])[:at_once]]
+
+    def _more(self, estimate: Estimate) -> Task:
+        done = len(estimate.scores)
+        return Task(estimate.turn, range(done, done + BATCH))
+
+    def in_order(self) -> list[Estimate]:
+        """Returns the estimates by turn."""
+        return [self.estimates[turn] for turn in sorted(self.estimates)]

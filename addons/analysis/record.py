@@ -1,0 +1,92 @@
+"""An analysis, as it is kept beside its replay and bound to it."""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from referee.addons.analysis.curve import Curve
+from referee.addons.analysis.moments import Moment
+from referee.harness.common.errors import UsageError, reason, writing
+from referee.harness.common.output import write_whole
+from referee.harness.common.paths import open_file
+
+VERSION = 1
+MOST_BYTES = 16 << 20
+"""A larger file is no analysis."""
+
+
+class Point(Struct, frozen=True):
+    """The expected score of each seat after a turn."""
+
+    turn: int
+    expected: tuple[float, ...]
+    """The share of the other seats that each beats, from 0 to 1; a tie is half."""
+    error: tuple[float, ...]
+    """Half of a 95 % interval; 0 where the match was over."""
+    continuations: int
+
+
+class Analysis(Struct, frozen=True):
+    """What is known of a match."""
+
+    analysis: int
+    game: str
+    sha256: str
+    """Of the replay's content, decompressed."""
+    bot: str
+    """The built-in bot that played the continuations."""
+    points: tuple[Point, ...]
+    moments: tuple[Moment, ...]
+
+
+def analysis(curve: Curve, moments: list[Moment], content: bytes) -> Analysis:
+    """Puts together what is kept."""
+    seats = range(len(curve.history.names))
+    points = [
+        Point(
+            each.turn,
+            tuple(round(each.expected(seat), 4) for seat in seats),
+            tuple(round(each.error(seat), 4) for seat in seats),
+            len(each.scores),
+        )
+        for each in curve.in_order()
+    ]
+    digest = hashlib.sha256(content).hexdigest()
+    return Analysis(VERSION, curve.history.game.name, digest, curve.policy.name, tuple(points), tuple(moments))
+
+
+def beside(replay: Path) -> Path:
+    """Returns the file of the analysis of a replay."""
+    return replay.with_name(f"{replay.name}.analysis.json")
+
+
+def kept(replay: Path, content: bytes) -> Analysis | None:
+    """Returns the analysis beside a replay; None if there is none, or if it belongs to another content."""
+    try:
+        with open_file(beside(replay)) as file:
+            text = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"{beside(replay)} cannot be read: {reason(error)}") from error
+    try:
+        found = msgspec.json.decode(text, type=Analysis) if len(text) <= MOST_BYTES else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return found if found and found.sha256 == hashlib.sha256(content).hexdigest() else None
+
+
+def keep(replay: Path, found: Analysis) -> None:
+    """Writes an analysis beside its replay. UsageError if something else is there."""
+    file = beside(replay)
+    if file.exists() and not _is_analysis(file):
+        raise UsageError(f"{file} is there and is no analysis: move it, or say --no-keep")
+    with writing(file):
+        write_whole(file, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+
+
+def _is_analysis(file: Path) -> bool:
+    with open_file(file) as opened:
+        return opened.read(64).lstrip(b"{ \n").startswith(b'"analysis":')

@@ -1,0 +1,76 @@
+"""Processes that play continuations side by side."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from referee.addons.analysis.curve import Play, Task, sampled
+from referee.addons.analysis.history import History
+from referee.addons.analysis.policy import Policy, known
+from referee.harness.cli.options import name_folder
+from referee.harness.replay.reader import Replay
+
+QUICK_S = 2.0
+"""Less work than this is done in this process: others would take as long to start."""
+LEAST = 100
+"""A bot that can play fewer continuations than this in the time is too slow: the next weaker one plays."""
+
+_history: History | None = None
+"""In such a process: the match."""
+
+
+def chosen(history: History, seconds: float) -> tuple[Policy, float]:
+    """Returns the strongest built-in bot that is quick enough, and about how long a continuation with it takes."""
+    jobs = len(os.sched_getaffinity(0))
+    for name in reversed(known(history.game)):
+        cost_s = cost(history, policy := Policy(history.game, name))
+        if cost_s * LEAST <= seconds * jobs:
+            break
+    return policy, cost_s
+
+
+def cost(history: History, policy: Policy) -> float:
+    """Returns how many seconds of CPU a continuation takes: from the opening and the middle."""
+    turns = (0, history.turns // 2)
+    sampled(history, policy, Task(turns[1], range(1)))  # loads the bot's program
+    started = time.thread_time()
+    for turn in turns:
+        sampled(history, policy, Task(turn, range(1)))
+    return (time.thread_time() - started) / len(turns)
+
+
+@contextmanager
+def playing(
+    path: Path, content: bytes, rules: Path | None, history: History, policy: Policy, work_s: float
+) -> Iterator[tuple[Play, int]]:
+    """Yields what plays continuations, and how many tasks it takes at a time. `work_s`: how much there is, about."""
+    if work_s < QUICK_S:
+        yield (lambda tasks: [sampled(history, policy, task) for task in tasks]), 1
+        return
+    jobs = len(os.sched_getaffinity(0))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, _begin, (path, content, rules)) as pool:
+
+        def play(tasks: Sequence[Task]) -> Iterator[list[tuple[float, ...]]]:
+            return pool.map(_sampled, [policy.name] * len(tasks), tasks)
+
+        try:
+            list(play([Task(history.turns, range(0))] * jobs))  # when the time begins, all are there
+            yield play, jobs
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin(path: Path, content: bytes, rules: Path | None) -> None:
+    global _history
+    name_folder(rules)
+    _history = History(Replay(path, content))
+
+
+def _sampled(name: str, task: Task) -> list[tuple[float, ...]]:
+    assert _history is not None
+    return sampled(_history, Policy(_history.game, name), task)

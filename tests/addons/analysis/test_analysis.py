@@ -1,0 +1,204 @@
+"""`referee analyse`: built-in bots play on from positions of a match, and say where it turned."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import referee
+from referee.addons.analysis import record
+from referee.addons.analysis.continuation import played_on, worth
+from referee.addons.analysis.curve import Curve, halved, sampled
+from referee.addons.analysis.history import History
+from referee.addons.analysis.moments import Moment, found
+from referee.addons.analysis.policy import Policy, known
+from referee.games import registry
+from referee.games.contract import Result
+from referee.games.tictactoe import SYMBOLS
+from referee.harness.cli.main import main
+from referee.harness.opponents.advanced import outlook
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, positions
+
+LATER = 1e12
+"""A time that never comes."""
+
+
+def any_answer(decision: referee.Decision) -> Any:
+    return decision.sample()
+
+
+def recorded(file: Path, game: str = "tictactoe", seed: int = 4, seats: int = 2) -> Path:
+    """Plays a match at random, and returns its replay."""
+    options = {"rounds": 5} if game == "aibg5" else registry.game(game).short
+    referee.play(game, [any_answer] * seats, seed=seed, options=options, replay=file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("ranks", "worths"),
+    [((1, 2), (1, 0)), ((1, 1), (0.5, 0.5)), ((2, 1, 3, 4), (2 / 3, 1, 1 / 3, 0)), ((1, 2, 2), (1, 0.25, 0.25))],
+)
+def test_a_result_is_worth_the_share_of_the_others_that_a_seat_beats(ranks: Any, worths: Any) -> None:
+    assert worth(Result(ranks, (0.0,) * len(ranks), "end"), len(ranks)) == pytest.approx(worths)
+    assert worth(None, 3) == (0.5, 0.5, 0.5)
+
+
+@cache
+def seats_of(game: str) -> int:
+    return registry.game(game).seats.start
+
+
+@pytest.mark.parametrize("game", registry.own_names())
+def test_every_built_in_bot_plays_a_match_on_from_any_position(game: str, tmp_path: Path) -> None:
+    history = History(Replay(recorded(tmp_path / "m.jsonl", game, seats=seats_of(game))))
+    assert known(history.game)[0] == "random" and len(known(history.game)) >= 3
+    for name in known(history.game)[:2]:
+        policy = Policy(history.game, name)
+        for turn in (0, history.turns // 2, history.turns - 1):
+            state, told = history.at(turn)
+            key = state.key()
+            twice = [played_on(state, told, policy, 5, most_turns=40) for _ in range(2)]
+            assert twice[0] == twice[1] and 0.99 < sum(twice[0]) / len(told) * 2 < 1.01
+            assert state.key() == key
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "reantics"])
+def test_the_history_gives_each_position_of_the_match(game: str, tmp_path: Path) -> None:
+    replay = Replay(recorded(tmp_path / "m.jsonl", game))
+    history = History(replay)
+    keys = [state.key() for _, state, _ in positions(replay)]
+    assert [history.at(turn)[0].key() for turn in range(history.turns + 1)] == keys
+    told = history.at(history.turns)[1]
+    assert [len(history.at(turn)[1][0]) for turn in range(history.turns + 1)] == sorted(
+        len(history.at(turn)[1][0]) for turn in range(history.turns + 1)
+    )
+    assert history.at(history.turns)[1] == told and history.result is not None
+
+
+def in_process(curve: Curve) -> Any:
+    return lambda tasks: [sampled(curve.history, curve.policy, task) for task in tasks]
+
+
+def exact(board: str, mover: int) -> float:
+    """Returns the exact score of the first seat in a position of tic-tac-toe."""
+    value = outlook(board, SYMBOLS[mover], SYMBOLS[1 - mover]) * (1 if mover == 0 else -1)
+    return 0.5 + 0.5 * ((value > 0) - (value < 0))
+
+
+def analysed(file: Path) -> tuple[Curve, list[Moment]]:
+    history = History(Replay(file))
+    curve = Curve(history, Policy(history.game, "advanced"), 1e-3)
+    for _ in curve.improve(in_process(curve), 2, LATER):
+        pass
+    return curve, [*found(curve, in_process(curve), 2, LATER)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_curve_of_tic_tac_toe_is_the_exact_value_and_its_blunders_are_the_moments(
+    seed: int, tmp_path: Path
+) -> None:
+    curve, moments = analysed(recorded(tmp_path / "m.jsonl", seed=seed))
+    history = curve.history
+    exactly = []
+    for turn in range(history.turns + 1):
+        state, _ = history.at(turn)
+        if state.result is not None or not state.awaited:
+            exactly.append(worth(state.result, 2)[0])
+            break
+        exactly.append(exact("".join(state.board), next(iter(state.awaited))))  # type: ignore[attr-defined]
+    assert [curve.estimates[turn].expected(0) for turn in range(len(exactly))] == pytest.approx(exactly)
+    changes = {turn for turn in range(1, len(exactly)) if exactly[turn] != exactly[turn - 1]}
+    named = {moment.turn for moment in moments}
+    assert named <= changes and (named == changes or len(named) == 5)
+    for moment in moments:
+        assert moment.change < 0 and not moment.luck and moment.player in history.movers(moment.turn)
+
+
+def test_a_better_answer_is_named_and_keeps_the_score(tmp_path: Path) -> None:
+    for seed in range(40):
+        curve, moments = analysed(recorded(tmp_path / f"{seed}.jsonl", seed=seed))
+        for moment in moments:
+            state, _ = curve.history.at(moment.turn - 1)
+            before = curve.estimates[moment.turn - 1].expected(moment.player)
+            for answer in moment.better[:1]:
+                after = state.copy()
+                after.apply({moment.player: answer})
+                board = "".join(after.board)  # type: ignore[attr-defined]
+                value = exact(board, 1 - moment.player) if after.result is None else worth(after.result, 2)[0]
+                assert (value if moment.player == 0 else 1 - value) == pytest.approx(before)
+                return
+    pytest.fail("no match has a blunder with a better answer")
+
+
+def test_positions_are_looked_at_evenly_whenever_the_time_ends() -> None:
+    order = halved(range(100))
+    assert sorted(order) == [*range(100)] and order[:3] == [0, 50, 25]
+    for count in range(4, 100):
+        seen = sorted(order[:count])
+        assert max(b - a for a, b in zip(seen, [*seen[1:], 100], strict=True)) <= 4 * 100 / count
+
+
+# The command.
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str | Path, code: int = 0) -> str:
+    assert main(["analyse", *map(str, words)]) == code
+    captured = capsys.readouterr()
+    return captured.err if code else captured.out
+
+
+def test_the_command_shows_a_curve_and_moments_and_keeps_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl", seed=1)
+    text = shown(capsys, file, "--seconds", "2", "--with", "@advanced")
+    assert "@advanced played on from " in text and "█" in text
+    kept = json.loads((tmp_path / "m.jsonl.analysis.json").read_text())
+    assert len(kept["points"]) == History(Replay(file)).turns + 1
+    again = json.loads(shown(capsys, file, "--json"))
+    assert again == kept, "what is kept is shown"
+    lines = [line for line in text.splitlines() if line.startswith("Turn ")]
+    assert len(lines) == len(kept["moments"])
+    assert text.count(f"referee fork {file} --turn ") == len(lines)
+
+
+def test_an_analysis_belongs_to_the_content_of_its_replay(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "m.jsonl")
+    content = file.read_bytes()
+    curve, moments = analysed(file)
+    record.keep(file, record.analysis(curve, moments, content))
+    assert record.kept(file, content) is not None
+    assert record.kept(file, content + b" ") is None
+    other = recorded(tmp_path / "other.jsonl", seed=9)
+    record.beside(file).rename(record.beside(other))
+    assert record.kept(other, other.read_bytes()) is None
+
+
+@pytest.mark.parametrize(
+    "hostile", [b"\xff", b"[" * 100_000, b"{}", b'{"analysis": 1}', b'"' + b"x" * (17 << 20) + b'"', b""]
+)
+def test_what_is_beside_a_replay_and_no_analysis_is_ignored_and_not_replaced(
+    hostile: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl")
+    record.beside(file).write_bytes(hostile)
+    assert record.kept(file, file.read_bytes()) is None
+    said = shown(capsys, file, "--seconds", "1", code=2 if b"analysis" not in hostile else 0)
+    if b"analysis" not in hostile:
+        assert "is there and is no analysis" in said and record.beside(file).read_bytes() == hostile
+
+
+def test_a_replay_that_breaks_the_rules_and_an_unknown_bot_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl")
+    assert "@nobody: expected a built-in bot that plays tictactoe" in shown(capsys, file, "--with", "@nobody", code=2)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    with pytest.raises(Difference):
+        History(Replay(file))
+    assert "line 3" in shown(capsys, file, code=2)
+    assert "cannot be read" in shown(capsys, tmp_path / "none.jsonl", code=2)
