@@ -11,7 +11,7 @@ from pathlib import Path
 from referee.addons.analysis.curve import Play, Task, sampled
 from referee.addons.analysis.history import History
 from referee.addons.analysis.policy import Policy, known
-from referee.harness.cli.options import name_folder
+from referee.harness.common.known_games import typed_game
 from referee.harness.replay.reader import Replay
 
 QUICK_S = 2.0
@@ -67,7 +67,8 @@ def playing(
 
 def _begin(path: Path, content: bytes, rules: Path | None) -> None:
     global _history
-    name_folder(rules)
+    if rules is not None:
+        typed_game(os.path.join(rules, ""))
     _history = History(Replay(path, content))
 
 
