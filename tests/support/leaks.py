@@ -77,7 +77,8 @@ def _left(folder: str) -> list[str]:
     """Returns the referee's temporary folders, and control groups whose referee has ended."""
     groups = (Path(path) for path in glob("/sys/fs/cgroup/**/referee-*", recursive=True))
     ended = [str(each) for each in groups if not psutil.pid_exists(int(each.name.split("-")[1]))]
-    return [*glob(f"{folder}/referee-*/"), *ended]
+    locks = f"{folder}/referee-{os.getuid()}/"  # of cores, which all processes of an account share
+    return [*(each for each in glob(f"{folder}/referee-*/") if each != locks), *ended]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
