@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
     [
         (["addons/kaggle/run.py", "tests/addons/kaggle/test_kaggle.py"], {"kaggle"}),
         (["addons/originals/recognise.py"], {"kaggle", "originals"}),
-        (["addons/tournament/plan.py", "addons/mcp/server.py"], {"host", "ladder", "mcp", "tournament"}),
+        (["addons/tournament/plan.py", "addons/mcp/server.py"], {"host", "ladder", "llm", "mcp", "tournament"}),
         (["addons/kaggle/run.py", "harness/match/series.py"], set()),
         (["addons/kaggle/run.py", "README.md"], set()),
         (["addons/__init__.py"], set()),

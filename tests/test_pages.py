@@ -95,6 +95,7 @@ def test_every_message_on_the_page_of_errors_is_in_the_code() -> None:
     code = "".join(
         path.read_text("utf-8") for path in tracked("addons/*.py", "harness/*.py", "protocol/*.py", "games/*.py")
     )
+    code = re.sub(r'"\n *"', "", code)  # a message over two lines is one
     messages = re.findall(r"^\| `(.+?)` \| ", page, flags=re.MULTILINE)
     assert len(messages) > 40
     parts = {part.strip(" ,:;()") for message in messages for part in message.split("…")}

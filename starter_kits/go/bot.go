@@ -43,9 +43,10 @@ type Limits struct {
 
 // Clock is the time, as a call shows it; nil is no such limit, or not yet known.
 type Clock struct {
-	CallMs      *int `json:"call_ms"`      // the limit of this call
-	RemainingMs *int `json:"remaining_ms"` // what is left in the bank
-	LastMs      *int `json:"last_ms"`      // what the previous call was charged
+	CallMs      *int `json:"call_ms"`                // the limit of this call
+	RemainingMs *int `json:"remaining_ms"`           // what is left in the bank
+	LastMs      *int `json:"last_ms"`                // what the previous call was charged
+	AnswersLeft *int `json:"answers_left,omitempty"` // until the bank gets more; nil is never
 }
 
 // Some gives a member that may be absent its value: BuildType: referee.Some(reantics.Worker).

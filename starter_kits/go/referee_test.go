@@ -14,7 +14,7 @@ type odd struct{ match *Match }
 func (o *odd) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "clock":
-		return []*int{o.match.Clock.CallMs, o.match.Clock.RemainingMs, o.match.Clock.LastMs}, nil
+		return []*int{o.match.Clock.CallMs, o.match.Clock.RemainingMs, o.match.Clock.LastMs, o.match.Clock.AnswersLeft}, nil
 	case "seed":
 		return o.match.Seed, nil
 	case "seat":
@@ -75,12 +75,12 @@ const hello = `{"jsonrpc":"2.0","id":0,"result":{"name":"Odd","version":"1","enc
 func TestTheClockIsTheOneOfTheCallWhateverTheOrderOfTheMembers(t *testing.T) {
 	equal(t, answers(t, initialize,
 		`{"params":{"clock":{"call_ms":1000,"remaining_ms":null,"last_ms":3},"x":1},"method":"clock","newer":[{}],"id":1}`,
-		`{"id":2,"method":"clock","params":{"x":{},"clock":{"last_ms":5}}}`,
+		`{"id":2,"method":"clock","params":{"x":{},"clock":{"last_ms":5,"answers_left":40}}}`,
 		`{"id":3,"method":"clock"}`,
 	), hello,
-		`{"jsonrpc":"2.0","id":1,"result":[1000,null,3]}`,
-		`{"jsonrpc":"2.0","id":2,"result":[null,null,5]}`,
-		`{"jsonrpc":"2.0","id":3,"result":[null,null,null]}`,
+		`{"jsonrpc":"2.0","id":1,"result":[1000,null,3,null]}`,
+		`{"jsonrpc":"2.0","id":2,"result":[null,null,5,40]}`,
+		`{"jsonrpc":"2.0","id":3,"result":[null,null,null,null]}`,
 	)
 }
 

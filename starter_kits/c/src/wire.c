@@ -342,7 +342,8 @@ static void call(referee_server* server, const char* method, const referee_value
     } else {
         if (!match->memory) referee_fail(match, "%s came before initialize", method);
         const referee_value* clock = referee_member(params, "clock");
-        match->clock = (referee_clock){limit(clock, "call_ms"), limit(clock, "remaining_ms"), limit(clock, "last_ms")};
+        match->clock = (referee_clock){limit(clock, "call_ms"), limit(clock, "remaining_ms"), limit(clock, "last_ms"),
+                                       limit(clock, "answers_left")};
         if (!server->bot->answer(match, method, params, &result)) {
             char* words = referee_allocate(match, strlen(method) + sizeof "unknown method ");
             referee_put(match, answer, "error",

@@ -113,6 +113,7 @@ Clock read_clock(const Json& params) {
     read(*shown, "call_ms", clock.call_ms);
     read(*shown, "remaining_ms", clock.remaining_ms);
     read(*shown, "last_ms", clock.last_ms);
+    read(*shown, "answers_left", clock.answers_left);
     return clock;
 }
 

@@ -63,6 +63,8 @@ export interface Clock {
   remaining_ms?: number;
   /** what the previous call was charged */
   last_ms?: number;
+  /** how many answers until the bank gets more; undefined = it will not */
+  answers_left?: number;
 }
 
 const followers: ((match: Match) => void)[] = [];
@@ -189,6 +191,7 @@ function readClock(json: Members): Clock {
     call_ms: maybe(json.call_ms, number),
     remaining_ms: maybe(json.remaining_ms, number),
     last_ms: maybe(json.last_ms, number),
+    answers_left: maybe(json.answers_left, number),
   };
 }
 

@@ -30,6 +30,7 @@ class Clock:
     call_ms: int | None = None  # the limit of this call
     remaining_ms: int | None = None  # the bank that is left
     last_ms: int | None = None  # what the previous call was charged
+    answers_left: int | None = None  # until the bank gets more; None = it will not
 
 
 @dataclass
@@ -240,7 +241,8 @@ def speaks_msgpack() -> bool:
 
 
 def clock(members: dict[str, Any]) -> Clock:
-    return Clock(members.get("call_ms"), members.get("remaining_ms"), members.get("last_ms"))
+    times = members.get("call_ms"), members.get("remaining_ms"), members.get("last_ms")
+    return Clock(*times, answers_left=members.get("answers_left"))
 
 
 def plain(value: Any) -> Any:

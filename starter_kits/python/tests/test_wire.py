@@ -130,7 +130,8 @@ def test_half_a_character_becomes_a_question_mark(encoding: str) -> None:
 def test_the_clock_shows_no_limit_as_none() -> None:
     shown = {"call_ms": 1000, "remaining_ms": None, "last_ms": 12, "newer": 1}
     assert clock(shown) == Clock(call_ms=1000, remaining_ms=None, last_ms=12)
-    assert clock({}) == Clock(None, None, None)
+    assert clock({"answers_left": 40}) == Clock(answers_left=40)
+    assert clock({}) == Clock(None, None, None, None)
 
 
 def test_an_optional_member_of_another_type_counts_as_absent() -> None:

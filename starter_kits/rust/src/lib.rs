@@ -74,6 +74,9 @@ pub struct Clock {
     pub remaining_ms: Option<u64>,
     /// What the previous call was charged.
     pub last_ms: Option<u64>,
+    /// How many answers until the bank gets more; `None`: it will not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers_left: Option<u64>,
 }
 
 /// The facts about the match, and the clock.

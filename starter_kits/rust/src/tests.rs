@@ -96,9 +96,9 @@ fn the_clock_is_shared_by_every_clone_of_a_match() {
     let info: Match = read(br#"{"game":"g","seat":1,"seed":18446744073709551615,"newer":{}}"#, Encoding::Json);
     let kept = info.clone();
     assert_eq!((kept.seat, kept.seed, kept.limits.call_ms, kept.clock()), (1, u64::MAX, None, Clock::default()));
-    let clock: Clock = received(&json!({"call_ms": 1000, "remaining_ms": null}));
+    let clock: Clock = received(&json!({"call_ms": 1000, "remaining_ms": null, "answers_left": 40}));
     info.set_clock(clock);
-    assert_eq!(kept.clock(), Clock { call_ms: Some(1000), remaining_ms: None, last_ms: None });
+    assert_eq!(kept.clock(), Clock { call_ms: Some(1000), remaining_ms: None, last_ms: None, answers_left: Some(40) });
 }
 
 #[test]

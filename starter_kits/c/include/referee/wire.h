@@ -74,6 +74,7 @@ typedef struct {
     int64_t call_ms;       // the limit of this call
     int64_t remaining_ms;  // what is left in the bank
     int64_t last_ms;       // what the previous call was charged
+    int64_t answers_left;  // until the bank gets more; REFEREE_NO_LIMIT = it will not
 } referee_clock;
 
 typedef struct {

@@ -87,6 +87,7 @@ struct Clock {
     std::optional<std::int64_t> call_ms;  // the limit of this call
     std::optional<std::int64_t> remaining_ms;  // what is left in the bank
     std::optional<std::int64_t> last_ms;  // what the previous call was charged
+    std::optional<std::int64_t> answers_left;  // until the bank gets more; empty = it will not
 };
 
 // An error with a code of its own.

@@ -73,6 +73,8 @@ class ParamsTest {
         assertEquals(1000, clock.callMs());
         assertEquals(Double.POSITIVE_INFINITY, clock.remainingMs());
         assertEquals(0, clock.lastMs());
+        assertEquals(Double.POSITIVE_INFINITY, clock.answersLeft());
+        assertEquals(40, Clock.of(PLAIN.readTree("{\"answers_left\":40}")).answersLeft());
         assertEquals(Double.POSITIVE_INFINITY, Clock.NONE.callMs());
     }
 
