@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from threading import get_ident
 
 import msgspec
 from msgspec import Struct
@@ -148,12 +149,12 @@ def is_whole(entry: Entry) -> bool:
 
 
 def store(found: Found, folder: Path) -> None:
-    """Writes a bot's archive to the tournament's folder, once."""
+    """Writes a bot's archive to the tournament's folder, once, also if copies of a bot come at the same time."""
     path = archive_path(folder, found.entry)
     if (found.content is None and found.whole is None) or path.exists():
         return
     make_folder(path.parent)
-    new = path.with_suffix(".new")
+    new = path.with_suffix(f".{os.getpid()}-{get_ident()}.new")
     with open(new, "wb", opener=opener) as packed:
         if found.whole is not None:
             with found.whole.open("rb") as whole:

@@ -11,7 +11,9 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from xml.etree import ElementTree
 
 import images
@@ -27,7 +29,7 @@ from referee.addons.tournament.intake.fetching import fetch
 from referee.addons.tournament.intake.record import read_record
 from referee.addons.tournament.intake.submissions import Submission, check_folder, submissions
 from referee.addons.tournament.plan import read_plan
-from referee.addons.tournament.store.bot_archives import finding, store
+from referee.addons.tournament.store.bot_archives import Found, finding, store
 from referee.games import registry
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
@@ -512,6 +514,20 @@ def test_a_file_that_changes_while_it_is_packed_is_refused(tmp_path: Path) -> No
         with pytest.raises(UsageError, match=r"bot\.py changed while it was read; repeat the command"):
             store(found, tmp_path / "cup")
     assert not [*(tmp_path / "cup" / "bots").glob("*.zip")]
+
+
+def test_copies_of_a_bot_that_come_at_the_same_time_are_one_archive(tmp_path: Path) -> None:
+    folder, begin = folder_of(tmp_path / "ann", 1), Barrier(4)
+    (folder / "weights").write_bytes(os.urandom(1 << 20))
+
+    def keep(found: Found) -> None:
+        begin.wait()
+        store(found, tmp_path / "cup")
+
+    with finding([str(folder)], "tictactoe") as (found,), ThreadPoolExecutor(4) as pool:
+        list(pool.map(keep, [found] * 4))
+    (kept,) = (tmp_path / "cup" / "bots").iterdir()
+    assert zipfile.is_zipfile(kept)
 
 
 def test_a_link_that_replaces_a_file_is_not_followed(tmp_path: Path) -> None:
