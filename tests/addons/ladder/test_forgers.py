@@ -500,7 +500,7 @@ def test_games_by_other_versions_are_refused_with_the_command_that_installs_the_
     made = cup.signed_by("laptop", task, cup.lines("laptop", task))
     signed = made.batch.rsplit(b"\n", 2)[0] + b"\n"
     other = signed.replace(b"wasmtime ", b"wasmtime 1.")
-    with refused("it was played by 'referee .*, wasmtime 1.*; to install them: pip install 'referee"):
+    with refused("it was played by 'referee .*, wasmtime 1.*; to install them: pip install .referee"):
         cup.check(cup.signed("laptop", batch_path(task.claim, "laptop"), other))
 
 
