@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from os.path import splitext
 from pathlib import Path
 
 import msgspec
@@ -97,7 +98,7 @@ class Fields:
 
 def is_module(bot: BotFile) -> bool:
     """Whether a bot is a module, equal on every machine. One that each machine builds is not."""
-    return bot.run[:1] != [] and bot.run[0].endswith(MODULE.suffix or "") and bot.build is None
+    return bot.run[:1] != [] and splitext(bot.run[0])[1] == MODULE.suffix and bot.build is None
 
 
 def can_repeat(bot: BotFile) -> bool:

@@ -12,6 +12,7 @@ import subprocess
 import tomllib
 from collections import Counter, defaultdict
 from importlib import import_module
+from os.path import splitext
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ class Ladder:
             for line in self.git.run("ls-tree", "-z", id).split("\0")[:-1] if id else []:
                 about, name = line.split("\t")
                 toml = tomllib.loads((self.git.read(f"{about.split()[2]}:bot.toml") or b"").decode("utf-8-sig"))
-                module = toml.get("run", [""])[0].endswith(".wasm") and "build" not in toml
+                module = splitext(toml.get("run", [""])[0])[1] == ".wasm" and "build" not in toml
                 if module or toml.get("deterministic"):
                     found.append((name, about.split()[2], module))
             self.cache[f"bots {id}"] = found
@@ -154,7 +155,9 @@ class Ladder:
                 continue
             signatures = [bytes.fromhex(each) for each in entry["signatures"]]
             self.known[entry["claim"]] = max(self.known[entry["claim"]], signatures, key=len)
-            (self.seals if kind == "seals" else self.heads)[entry["claim"]][entry["owner"]] = entry
+            known = (self.seals if kind == "seals" else self.heads)[entry["claim"]]
+            if known.setdefault(entry["owner"], entry) is not entry:
+                self.wrong.append(f"{path}: its owner has handed this in already")
             by_hash[sha(signed)] = entry["owner"]
         for path, id in files:
             if path.startswith("strikes/") and path.endswith(".json"):
