@@ -68,7 +68,7 @@ def opening(cup: Cup, task: Task, lines: list[bytes]) -> str:
 
 @pytest.mark.parametrize("play", [turned, honest])
 def test_who_has_opened_something_else_opens_nothing_more(cup: Cup, play: playing.Task) -> None:
-    """A second strike in the place of the first would look as if somebody had rewritten it."""
+    """A second strike has the path of the first one: it would look as if somebody had rewritten that."""
     hash, _ = sealed(cup)
     task = cup.task("one", hash)
     errand = cup.merge(opening(cup, task, cup.lines("one", task, lambda *game: turned(*game) + b" 1timeout")))
@@ -131,7 +131,7 @@ def test_a_program_that_answers_at_random_where_it_loses_still_loses(cup: Cup) -
 
 
 def test_a_native_program_with_the_name_of_a_module_is_none(cup: Cup) -> None:
-    """What is only a suffix is no suffix: such a file is started as a program, and one owner would prove it."""
+    """The referee starts a file `.wasm` as a native program, and one owner would prove its games."""
     files = bot_files("eve", owner="eve")
     for name in (".wasm", "./.wasm", "a/..wasm"):
         forged = {path: text.replace(b"bot.wasm", name.encode()) for path, text in files.items()}
