@@ -1,5 +1,6 @@
 """Forgers who sign what they like, and maintainers who merge it unchecked."""
 
+import base64
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -11,9 +12,10 @@ from ladders import Cup, bot_files, honest, turned
 from referee.addons.ladder import playing
 from referee.addons.ladder.change import HandedIn, Refused
 from referee.addons.ladder.draw import BotVersion, DrawnGame
+from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.playing import Kept, Task
 from referee.addons.ladder.reading import Strike, strike_path
-from referee.addons.ladder.records import FORMAT, RUNNERS, StageKind, batch_lines, batch_path
+from referee.addons.ladder.records import FORMAT, RUNNERS, StageKind, batch_lines, batch_path, is_key
 from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
 
@@ -137,6 +139,14 @@ def test_a_native_program_with_the_name_of_a_module_is_none(cup: Cup) -> None:
         forged = {path: text.replace(b"bot.wasm", name.encode()) for path, text in files.items()}
         with pytest.raises(Refused, match="a ladder takes bots whose games everybody can repeat"):
             cup.check(cup.commit(forged), "eve")
+
+
+def test_a_key_has_one_form() -> None:
+    """Otherwise one witness with two names would be two."""
+    key = SigningKey(bytes(32)).public
+    other = key[:-2] + chr(ord(key[-2]) + 1) + "="
+    assert base64.b64decode(other, validate=True) == base64.b64decode(key)
+    assert is_key(key) and not is_key(other)
 
 
 # Maintainers.
