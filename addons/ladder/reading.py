@@ -208,7 +208,7 @@ class Ladder:
     @cached_property
     def chain(self) -> Chain:
         """The entries."""
-        times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
+        times = self._times()
         chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
         claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
         for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
@@ -223,6 +223,20 @@ class Ladder:
             chain.add_strike(owner, times.get(path, 0))
         chain.now = max((merge.at for merge in self.merges), default=0)
         return chain
+
+    def _times(self) -> dict[str, int]:
+        """Returns when each file was merged.
+
+        A runner counts after all entries that were merged before it: otherwise a maintainer could add one with an older
+        date, and so change who was drawn.
+        """
+        times, last = dict[str, int](), 0
+        for merge in self.merges:
+            added = [path for status, path in merge.changes if status == ADDED]
+            is_runner = all(path.startswith(f"{RUNNERS}/") for _, path in merge.changes)
+            times |= dict.fromkeys(added, max(merge.at, last + 1) if is_runner else merge.at)
+            last = last if is_runner else max(last, merge.at)
+        return times
 
     def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
         for file, content in self.files(records.CLAIMS):

@@ -97,7 +97,8 @@ class Ladder:
             changes = [*zip(rest[::2], rest[1::2], strict=True)]
             for status, path in changes:
                 if status == "A":
-                    self.at[path], self.commit_of[path] = int(time), commit
+                    is_runner = path.startswith("runners/")
+                    self.at[path], self.commit_of[path] = max(int(time), (last + 1) * is_runner), commit
                 elif not path.startswith("runners/"):
                     self.wrong.append(f"{path} was changed")
             if any(not path.startswith("runners/") for _, path in changes):

@@ -166,6 +166,19 @@ def test_a_false_strike_that_a_maintainer_merges_shows(native: bool, cup: Cup, m
     assert any(expected in each for each in problems(cup.ladder())) or native
 
 
+def test_a_runner_that_a_maintainer_adds_with_an_older_date_changes_no_draw(cup: Cup) -> None:
+    """Its owner's name could be chosen so that the beacon has drawn a friend."""
+    hash, now = cup.claim("one"), cup.now
+    before = cup.at_play().chain.stages(hash, now)[0].owners
+    cup.now = cup.ladder().chain.merged[hash] - 100
+    for number in range(9):
+        cup.add_runner(f"new{number}", f"friend{number}")
+    cup.now = now
+    assert cup.at_play().chain.stages(hash, now)[0].owners == before
+    cup.finish(hash)
+    assert not list(problems(cup.ladder()))
+
+
 def test_a_strike_of_another_runner_is_named_and_not_a_crash(cup: Cup) -> None:
     hash, _ = sealed(cup)
     task = cup.task("one", hash)
