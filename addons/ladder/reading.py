@@ -208,7 +208,7 @@ class Ladder:
     @cached_property
     def chain(self) -> Chain:
         """The entries."""
-        times = self._times()
+        times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
         chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
         claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
         for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
@@ -217,26 +217,29 @@ class Ladder:
             chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
             chain.add_result(Result(batch.hash, batch.head, file.id, times.get(file.path, 0)))
-        for name, runner in self.runners.items():
-            chain.add_activity(records.same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
+        for owner, at in self._new_runners():
+            chain.add_activity(owner, at)
         for path, (owner, _) in self.strikes.items():
             chain.add_strike(owner, times.get(path, 0))
         chain.now = max((merge.at for merge in self.merges), default=0)
         return chain
 
-    def _times(self) -> dict[str, int]:
-        """Returns when each file was merged.
+    def _new_runners(self) -> Iterator[tuple[str, int]]:
+        """Yields who got a runner, and when, from the whole history.
 
-        A runner counts after all entries that were merged before it: otherwise a maintainer could add one with an older
-        date, and so change who was drawn.
+        Otherwise a maintainer could change who was drawn, by runners that are removed, or added with an older date. A
+        runner counts after all entries that were merged before it.
         """
-        times, last = dict[str, int](), 0
+        last, found = 0, list[tuple[str, int]]()
         for merge in self.merges:
-            added = [path for status, path in merge.changes if status == ADDED]
-            is_runner = all(path.startswith(f"{RUNNERS}/") for _, path in merge.changes)
-            times |= dict.fromkeys(added, max(merge.at, last + 1) if is_runner else merge.at)
-            last = last if is_runner else max(last, merge.at)
-        return times
+            changed = [path for status, path in merge.changes if path.startswith(f"{RUNNERS}/") and status != "D"]
+            found += [(f"{merge.commit}:{path}", max(merge.at, last + 1)) for path in changed]
+            if any(path.split("/")[0] in ENTRIES for _, path in merge.changes):
+                last = max(last, merge.at)
+        files = self.repository.find((name for name, _ in found), MOST_SMALL)
+        for (name, at), (_, content) in zip(found, files, strict=True):
+            with suppress(UsageError):  # a maintainer's mistake, which was mended later
+                yield records.same_owner(records.read_runner(content or b"", name).owner), at
 
     def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
         for file, content in self.files(records.CLAIMS):

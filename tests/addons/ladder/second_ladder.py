@@ -88,6 +88,7 @@ class Ladder:
         self.at: dict[str, int] = {}
         self.commit_of: dict[str, str] = {}
         self.luck: list[tuple[int, bytes]] = []
+        self.active: dict[str, list[int]] = defaultdict(list)
         last = self.now = 0
         for part in self.git.run(*words, self.commit, "--", *ENTRIES, "runners").split("\1")[1:]:
             first, *rest = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
@@ -97,9 +98,11 @@ class Ladder:
             changes = [*zip(rest[::2], rest[1::2], strict=True)]
             for status, path in changes:
                 if status == "A":
-                    is_runner = path.startswith("runners/")
-                    self.at[path], self.commit_of[path] = max(int(time), (last + 1) * is_runner), commit
-                elif not path.startswith("runners/"):
+                    self.at[path], self.commit_of[path] = int(time), commit
+                if path.startswith("runners/") and status != "D":
+                    runner = tomllib.loads((self.git.read(f"{commit}:{path}") or b"").decode())
+                    self.active[runner["owner"].lower()].append(max(int(time), last + 1))
+                elif status != "A" and not path.startswith("runners/"):
                     self.wrong.append(f"{path} was changed")
             if any(not path.startswith("runners/") for _, path in changes):
                 if int(time) <= last:
@@ -131,14 +134,12 @@ class Ladder:
         self.seals: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         self.heads: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         self.struck: dict[str, int] = {}
-        self.active: dict[str, list[int]] = defaultdict(list)
         self.known: dict[str, list[bytes]] = defaultdict(list)
         notes, by_hash = [], dict[str, str]()
         files = self.git.files(self.commit, "runners/", "claims/", "seals/", "games/", "strikes/")
         for path, id in [each for each in files if each[0].startswith("runners/")]:
             runner = tomllib.loads((self.git.read(id) or b"").decode())
             self.runners[path[8:-5]] = runner
-            self.active[runner["owner"].lower()].append(self.at[path])
         for path, id in files:
             content, kind = self.git.read(id) or b"", path.split("/")[0]
             if kind == "runners" or (kind == "strikes" and path.endswith(".json")):

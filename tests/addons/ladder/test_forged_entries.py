@@ -11,6 +11,7 @@ from ladders import Cup, bot_files, honest, turned
 
 from referee.addons.ladder import playing
 from referee.addons.ladder.change import HandedIn, Refused
+from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.draw import BotVersion, DrawnGame
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.playing import Kept, Task
@@ -166,13 +167,23 @@ def test_a_false_strike_that_a_maintainer_merges_shows(native: bool, cup: Cup, m
     assert any(expected in each for each in problems(cup.ladder())) or native
 
 
-def test_a_runner_that_a_maintainer_adds_with_an_older_date_changes_no_draw(cup: Cup) -> None:
+@pytest.mark.parametrize("how", ["added", "removed", "renamed"])
+def test_a_runner_that_a_maintainer_changes_after_the_round_changes_no_draw(how: str, cup: Cup) -> None:
     """Its owner's name could be chosen so that the beacon has drawn a friend."""
+    names = [f"new{number}" for number in range(9)]
+    for name in names if how != "added" else ():
+        cup.add_runner(name, f"zoe-{name}")
     hash, now = cup.claim("one"), cup.now
     before = cup.at_play().chain.stages(hash, now)[0].owners
+    if before[1] in cup.owners.values() and before[1].startswith("zoe"):
+        names.remove(before[1].removeprefix("zoe-"))
     cup.now = cup.ladder().chain.merged[hash] - 100
-    for number in range(9):
-        cup.add_runner(f"new{number}", f"friend{number}")
+    for name in names:
+        if how == "removed":
+            cup.set(commit_files(cup.repository, cup.head, {}, "gone", folder=(f"{RUNNERS}/{name}.toml", ""), at=now))
+            del cup.owners[name]
+        else:
+            cup.add_runner(name, f"a-friend-{name}")
     cup.now = now
     assert cup.at_play().chain.stages(hash, now)[0].owners == before
     cup.finish(hash)
