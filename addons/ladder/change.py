@@ -21,6 +21,7 @@ from referee.addons.ladder.reading import (
     bot_file,
     can_repeat,
     is_module,
+    opening_path,
     read_strike,
     seats_of,
 )
@@ -187,7 +188,7 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
         checkpoint, signed, signature = read_checkpoint(content, change.path)
         check_checkpoint(ladder, checkpoint, signed, signature)
         return Noted(checkpoint, change.path)
-    return _strike(ladder, content, change.path)
+    return accused(ladder, read_strike(content, change.path), change.path)
 
 
 def _kind_of(change: Change) -> str:
@@ -400,6 +401,8 @@ def _batch(ladder: Ladder, content: bytes, path: str, at: int) -> HandedIn:
     _check_signed(ladder, head.runner, head.owner, signed, batch.signature, path)
     if path != records.batch_path(claim, head.runner):
         raise Refused(f"{path}: expected {records.batch_path(claim, head.runner)}; a runner hands in its own files")
+    if ladder.repository.id_of(ladder.commit, opening_path(claim, head.runner)):
+        raise Refused(f"{path}: {head.owner} has opened something else already, which is kept as a strike")
     is_sealed = ladder.is_sealed(claim)
     stage = _stage(ladder, head, StageKind.OPEN if is_sealed else StageKind.PLAY, at, path)
     check_batch(ladder, batch, claim, stage, path)
@@ -448,8 +451,9 @@ def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: 
         )
     if not games or not records.are_lines(batch.lines, len(games[0].bots)):
         _refuse_wrong_line(batch, games, path)
-    if stage.kind is not StageKind.OPEN and any(b":" in line for line in batch.lines):
-        raise Refused(f"{path}: a game of modules has no times; {SIGN_AGAIN}")
+    native = {place for place, bot in enumerate(ladder.fields.bots(claim.bots)) if not bot.is_module}
+    if any((b":" in line) is native.isdisjoint(game.bots) for line, game in zip(batch.lines, games, strict=True)):
+        raise Refused(f"{path}: a game has times if native programs play, and a game of modules has none; {SIGN_AGAIN}")
     if head.courses != records.courses_of(batch.lines):
         raise Refused(f"{path}: `courses` does not fit its games; {SIGN_AGAIN}")
 
@@ -471,8 +475,8 @@ def _refuse_wrong_line(batch: Batch, games: Sequence[draw.DrawnGame], path: str)
             raise Refused(f"{place} has a fault of a seat that is not there; play it again")
 
 
-def _strike(ladder: Ladder, content: bytes, path: str) -> Accused:
-    strike = read_strike(content, path)
+def accused(ladder: Ladder, strike: Strike, path: str) -> Accused:
+    """Returns what a strike is about. Refused if it is not about a game of modules in a batch of the ladder."""
     chain = ladder.chain
     result = next((own for each in chain.results.values() for own in each.values() if own.hash == strike.batch), None)
     if result is None:

@@ -144,6 +144,12 @@ def kept(repository: Repository, hash: str, runner: str) -> Kept | None:
         return None
 
 
+def has_sealed(ladder: Ladder, task: Task, runner: str, made: Kept) -> bool:
+    """Whether the seal in the ladder is that of these games. Another clone of this runner may have played them too."""
+    ((_, seal),) = ladder.repository.find([f"{ladder.commit}:{records.seal_path(task.claim, runner)}"])
+    return seal == made.seal
+
+
 def batch_hash(made: Kept) -> str:
     """Returns the name of a batch."""
     return records.hash_of(records.parted(made.batch, "the batch")[0])

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from os.path import splitext
 from pathlib import Path
 
 import msgspec
@@ -97,7 +98,7 @@ class Fields:
 
 def is_module(bot: BotFile) -> bool:
     """Whether a bot is a module, equal on every machine. One that each machine builds is not."""
-    return bot.run[:1] != [] and bot.run[0].endswith(MODULE.suffix or "") and bot.build is None
+    return bot.run[:1] != [] and splitext(bot.run[0])[1] == MODULE.suffix and bot.build is None
 
 
 def can_repeat(bot: BotFile) -> bool:
@@ -216,12 +217,29 @@ class Ladder:
             chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
             chain.add_result(Result(batch.hash, batch.head, file.id, times.get(file.path, 0)))
-        for name, runner in self.runners.items():
-            chain.add_activity(records.same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
+        for owner, at in self._new_runners():
+            chain.add_activity(owner, at)
         for path, (owner, _) in self.strikes.items():
             chain.add_strike(owner, times.get(path, 0))
         chain.now = max((merge.at for merge in self.merges), default=0)
         return chain
+
+    def _new_runners(self) -> Iterator[tuple[str, int]]:
+        """Yields who got a runner, and when, from the whole history.
+
+        Otherwise a maintainer could change who was drawn, by runners that are removed, or added with an older date. A
+        runner counts after all entries that were merged before it.
+        """
+        last, found = 0, list[tuple[str, int]]()
+        for merge in self.merges:
+            changed = [path for status, path in merge.changes if path.startswith(f"{RUNNERS}/") and status != "D"]
+            found += [(f"{merge.commit}:{path}", max(merge.at, last + 1)) for path in changed]
+            if any(path.split("/")[0] in ENTRIES for _, path in merge.changes):
+                last = max(last, merge.at)
+        files = self.repository.find((name for name, _ in found), MOST_SMALL)
+        for (name, at), (_, content) in zip(found, files, strict=True):
+            with suppress(UsageError):  # a maintainer's mistake, which was mended later
+                yield records.same_owner(records.read_runner(content or b"", name).owner), at
 
     def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
         for file, content in self.files(records.CLAIMS):

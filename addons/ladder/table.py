@@ -152,7 +152,11 @@ class _Counting:
     def _agreed(
         self, hash: str, honest: Said, samples: Sequence[tuple[Stage, tuple[bytes, ...]]], witnesses: int
     ) -> Iterator[bytes | None]:
-        """Yields the line of each game that counts; None if it does not, or not yet."""
+        """Yields the line of each game that counts; None if it does not, or not yet.
+
+        If not enough owners tell the same, a game counts by its ranks. Otherwise a program would answer at random where
+        it loses, so that nobody could see such a game twice.
+        """
         disputed = {
             place
             for stage, lines in samples
@@ -161,11 +165,13 @@ class _Counting:
         }
         for place in range(self.chain.claims[hash].games):
             said = Counter(told(lines[place]) for lines in honest.values())
-            best, owners = said.most_common(1)[0] if said else (b"", 0)
+            best = _most_said(said, witnesses)
+            if not best and (ranks := _most_said(Counter(line.split(b" ")[0] for line in said.elements()), witnesses)):
+                best = min(line for line in said if line.startswith(ranks))
             if place in disputed or (witnesses == 1 and len(said) > 1):
                 self.disputed += 1
                 yield None
-            elif owners < witnesses:
+            elif not best:
                 self.disputed += len(said) > 1
                 self.waiting += len(said) <= 1
                 yield None
@@ -293,6 +299,12 @@ class _Counting:
         for owner, strike in sorted(self.ladder.strikes.values(), key=lambda each: each[0]):
             how = f"in game {strike.game + 1} of a batch" if isinstance(strike, Strike) else "about what it had sealed"
             yield f"{owner} has lied {how}: its games count only where others have played them too"
+
+
+def _most_said(said: Counter[bytes], need: int) -> bytes:
+    """Returns what as many as are needed say, and more than say anything else; empty if there is no such thing."""
+    (first, count), (_, other) = [*said.most_common(2), (b"", 0), (b"", 0)][:2]
+    return first if count >= need and count > other else b""
 
 
 def _whole(value: float | None) -> int | None:

@@ -7,16 +7,19 @@ import msgspec
 
 from referee.addons.ladder import records
 from referee.addons.ladder.chain import Stage
-from referee.addons.ladder.change import STALE, Refused, check_batch, claim_problem, opens_otherwise
+from referee.addons.ladder.change import STALE, Refused, accused, check_batch, claim_problem, opens_otherwise
 from referee.addons.ladder.games import Opened, check_versions
 from referee.addons.ladder.keys import signature_is_right
-from referee.addons.ladder.proof import differences, words_of
+from referee.addons.ladder.proof import convict, differences, words_of
 from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
 from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
 from referee.addons.ladder.replays import refuse_copies
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 Owned = records.Seal | records.Head
+Rounds = dict[tuple[int, bytes], list[str]]
+"""The paths of entries, by a round and what they say is its signature."""
+REWRITTEN = "somebody rewrote it; keep your clone, and tell others"
 
 
 def problems(ladder: Ladder, old: str | None = None) -> Iterator[str]:
@@ -37,7 +40,11 @@ def changed_history(ladder: Ladder, old: str | None) -> Iterator[str]:
     if old is not None:
         compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
         for path in sorted({*ladder.repository.text(*compare, "--", *records.ENTRIES).split("\0")} - {""}):
-            yield f"{path} is not what it was in {old[:12]}: somebody rewrote it; keep your clone, and tell others"
+            yield f"{path} is not what it was in {old[:12]}: {REWRITTEN}"
+        try:
+            ladder.repository.run("merge-base", "--is-ancestor", old, ladder.commit)
+        except RunError:
+            yield f"commit {old[:12]} is not in the history any more, which may have other dates: {REWRITTEN}"
 
 
 def _wrong_times(ladder: Ladder) -> Iterator[str]:
@@ -117,19 +124,25 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
         mine = (each for each in stages[entry.claim] if each.kind in kinds and entry.owner in each.owners)
         return next(mine, None)
 
+    rounds: Rounds = {}
     for file, content in ladder.files(SEALS):
         seal = records.read_seal(content, file.path)[0]
         yield from _wrong_signature(ladder, seal.runner, seal.owner, content, file.path)
-        stage = stage_of(seal, [StageKind.SEAL])
-        at = chain.seals[seal.claim][seal.owner].at
-        yield from _wrong_entry(ladder, seal, stage, at, file.path, records.seal_path)
+        stage, first = stage_of(seal, [StageKind.SEAL]), chain.seals[seal.claim][seal.owner]
+        if first.seal != seal:
+            yield f"{file.path}: {seal.owner} has handed this in already"
+            continue
+        yield from _wrong_entry(ladder, seal, stage, first.at, file.path, records.seal_path, rounds)
     others, last = dict[str, Sequence[bytes]](), ""
     for file, content in ladder.files(GAMES, None):
         batch = records.read_batch(content, file.path)
         yield from _wrong_signature(ladder, batch.head.runner, batch.head.owner, content, file.path)
         stage = stage_of(batch.head, [StageKind.PLAY, StageKind.SAMPLE, StageKind.OPEN])
-        at = chain.results[batch.head.claim][batch.head.owner].at
-        yield from _wrong_entry(ladder, batch.head, stage, at, file.path, records.batch_path)
+        result = chain.results[batch.head.claim][batch.head.owner]
+        if result.hash != batch.hash:
+            yield f"{file.path}: {batch.head.owner} has handed this in already"
+            continue
+        yield from _wrong_entry(ladder, batch.head, stage, result.at, file.path, records.batch_path, rounds)
         if stage is None:
             continue
         try:
@@ -142,6 +155,8 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
             others[batch.head.owner] = batch.lines
         except (Refused, UsageError) as error:
             yield str(error)
+    for wrong in ladder.beacon.wrong([*rounds]):
+        yield from (f"{path}: what it says of round {wrong[0]} of the beacon is not signed" for path in rounds[wrong])
 
 
 def _wrong_entry(
@@ -151,8 +166,9 @@ def _wrong_entry(
     at: int,
     path: str,
     place: Callable[[records.Claim, str], str],
+    rounds: Rounds,
 ) -> Iterator[str]:
-    """Yields why an entry does not belong to a stage."""
+    """Yields why an entry does not belong to a stage. Its signatures of the beacon, still to be checked, are added."""
     claim, beacon = ladder.chain.claims.get(entry.claim), ladder.beacon
     if claim is None:
         yield f"{path}: its claim {entry.claim[:12]} is missing"
@@ -164,21 +180,27 @@ def _wrong_entry(
         yield f"{path}: it was merged at {at}; expected {stage.begin} to {stage.due}"
     elif stage.kind is not StageKind.OPEN:
         signatures = tuple(map(bytes.fromhex, entry.signatures))
-        pairs = [*zip(stage.rounds, signatures, strict=False)]
-        if signatures != stage.signatures or not all(beacon.is_signature(*pair) for pair in pairs):
-            rounds = ", ".join(map(str, stage.rounds))
-            yield f"{path}: its signatures are not those of the rounds {rounds} of the beacon"
+        for pair in zip(stage.rounds, signatures, strict=False):
+            rounds.setdefault(pair, []).append(path)
+        if signatures != stage.signatures:
+            expected = ", ".join(map(str, stage.rounds))
+            yield f"{path}: its signatures are not those of the rounds {expected} of the beacon"
         elif at < beacon.time_of(stage.rounds[-1]):
             yield f"{path}: it was merged before round {stage.rounds[-1]} was out; somebody chose the date of a merge"
 
 
 def _wrong_strikes(ladder: Ladder) -> Iterator[str]:
     for path, (owner, strike) in ladder.strikes.items():
-        if isinstance(strike, records.Batch):
+        try:
+            if isinstance(strike, Strike):
+                accused(ladder, strike, path)
+                continue
             content = next(ladder.repository.read([f"{ladder.commit}:{path}"]))
             yield from _wrong_signature(ladder, strike.head.runner, owner, content, path)
             if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not opens_otherwise(ladder, strike):
                 yield f"{path}: it is what {owner} has sealed, so that it strikes nobody"
+        except (Refused, UsageError) as error:
+            yield f"{path}: {str(error).removeprefix(f'{path}: ')}"
 
 
 # Games.
@@ -221,6 +243,20 @@ async def play_again(
             strike = Strike(records.FORMAT, result.hash, places[place], line, truth)
             strikes.append((f"{result.head.runner}, claim {claim.number} of {claim.runner}: {what}", strike))
     return count, strikes, sorted({why for why in left.values() if why})
+
+
+async def false_strikes(ladder: Ladder, opened: Opened, progress: Callable[[str], None]) -> list[str]:
+    """Plays the games of strikes again. Returns what is wrong with those whose batch was right."""
+    found = []
+    for path, (_, strike) in ladder.strikes.items():
+        try:
+            if isinstance(strike, Strike):
+                about = accused(ladder, strike, path)
+                if not _why_not(ladder, ladder.rules_of(about.claim.rules)):
+                    await convict(ladder, about, opened, progress)
+        except Refused as refused:
+            found.append(f"{path}: {refused}")
+    return found
 
 
 def _why_not(ladder: Ladder, rules: records.Settings) -> str:

@@ -183,8 +183,9 @@ class _Volunteer:
     def _do(self, ladder: Ladder, task: playing.Task, owner: str) -> bool:
         """Plays the games of a task, or takes those that were kept, and hands them in. Returns False if it cannot."""
         made = playing.kept(self.repository, task.hash, self.runner)
-        if made is None and task.stage.kind is StageKind.OPEN:
-            return False  # another machine of this owner has sealed them
+        is_opening = task.stage.kind is StageKind.OPEN
+        if is_opening and (made is None or not playing.has_sealed(ladder, task, self.runner, made)):
+            return False  # another machine or clone of this owner has sealed them
         if made is None:
             if len(task.stage.signatures) < len(task.stage.rounds):
                 ladder.beacon.fetch(task.stage.rounds[-1])  # RunError says why it cannot be had

@@ -156,6 +156,7 @@ def verify(
                 again, strikes, vanished = run(
                     verifying.play_again, ladder, share, random.SystemRandom().random, workers.opened, report
                 )
+                wrong += run(verifying.false_strikes, ladder, workers.opened, report)
             wrong += [words for words, _ in strikes]
             for words in vanished:
                 err.print(printable(words))

@@ -12,6 +12,7 @@ import subprocess
 import tomllib
 from collections import Counter, defaultdict
 from importlib import import_module
+from os.path import splitext
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ class Ladder:
         self.at: dict[str, int] = {}
         self.commit_of: dict[str, str] = {}
         self.luck: list[tuple[int, bytes]] = []
+        self.active: dict[str, list[int]] = defaultdict(list)
         last = self.now = 0
         for part in self.git.run(*words, self.commit, "--", *ENTRIES, "runners").split("\1")[1:]:
             first, *rest = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
@@ -97,7 +99,10 @@ class Ladder:
             for status, path in changes:
                 if status == "A":
                     self.at[path], self.commit_of[path] = int(time), commit
-                elif not path.startswith("runners/"):
+                if path.startswith("runners/") and status != "D":
+                    runner = tomllib.loads((self.git.read(f"{commit}:{path}") or b"").decode())
+                    self.active[runner["owner"].lower()].append(max(int(time), last + 1))
+                elif status != "A" and not path.startswith("runners/"):
                     self.wrong.append(f"{path} was changed")
             if any(not path.startswith("runners/") for _, path in changes):
                 if int(time) <= last:
@@ -116,7 +121,7 @@ class Ladder:
             for line in self.git.run("ls-tree", "-z", id).split("\0")[:-1] if id else []:
                 about, name = line.split("\t")
                 toml = tomllib.loads((self.git.read(f"{about.split()[2]}:bot.toml") or b"").decode("utf-8-sig"))
-                module = toml.get("run", [""])[0].endswith(".wasm") and "build" not in toml
+                module = splitext(toml.get("run", [""])[0])[1] == ".wasm" and "build" not in toml
                 if module or toml.get("deterministic"):
                     found.append((name, about.split()[2], module))
             self.cache[f"bots {id}"] = found
@@ -129,14 +134,12 @@ class Ladder:
         self.seals: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         self.heads: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         self.struck: dict[str, int] = {}
-        self.active: dict[str, list[int]] = defaultdict(list)
         self.known: dict[str, list[bytes]] = defaultdict(list)
         notes, by_hash = [], dict[str, str]()
         files = self.git.files(self.commit, "runners/", "claims/", "seals/", "games/", "strikes/")
         for path, id in [each for each in files if each[0].startswith("runners/")]:
             runner = tomllib.loads((self.git.read(id) or b"").decode())
             self.runners[path[8:-5]] = runner
-            self.active[runner["owner"].lower()].append(self.at[path])
         for path, id in files:
             content, kind = self.git.read(id) or b"", path.split("/")[0]
             if kind == "runners" or (kind == "strikes" and path.endswith(".json")):
@@ -154,7 +157,9 @@ class Ladder:
                 continue
             signatures = [bytes.fromhex(each) for each in entry["signatures"]]
             self.known[entry["claim"]] = max(self.known[entry["claim"]], signatures, key=len)
-            (self.seals if kind == "seals" else self.heads)[entry["claim"]][entry["owner"]] = entry
+            known = (self.seals if kind == "seals" else self.heads)[entry["claim"]]
+            if known.setdefault(entry["owner"], entry) is not entry:
+                self.wrong.append(f"{path}: its owner has handed this in already")
             by_hash[sha(signed)] = entry["owner"]
         for path, id in files:
             if path.startswith("strikes/") and path.endswith(".json"):

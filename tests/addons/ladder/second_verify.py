@@ -113,9 +113,8 @@ class Second(Ladder):
             self.wrong.append(f"{path}: games left out, or other versions")
         if entry["courses"] != sha(b"\n".join(map(self.told, lines)))[:32]:
             self.wrong.append(f"{path}: courses")
-        if not all(
-            re.fullmatch(rb"[1-9]+ \d+ [0-9a-f]{32}(:[0-9a-f]{8})? \d+(,\d+)*( \d+[a-z_]+~?)*", line) for line in lines
-        ):
+        form = rb"[1-9]+ N [0-9a-f]{32}(:[0-9a-f]{8})? N(,N)*( N[a-z_]+~?)*".replace(b"N", rb"(0|[1-9]\d*)")
+        if not all(re.fullmatch(form, line) for line in lines):
             self.wrong.append(f"{path}: no lines of games")
         if stage.kind == OPEN:
             start = bytes.fromhex(entry["salt"]) + entry["runner"].encode() + b"\n"
@@ -174,14 +173,16 @@ class Second(Ladder):
             rows_of: dict[int, list[tuple[tuple[int, ...], tuple[int, ...], int]]] = defaultdict(list)
             for place, (game, group) in enumerate(games):
                 votes = Counter(each[place] for each in told.values())
-                best = max(votes.values(), default=0)
-                if place in wrong or (need == 1 and len(votes) > 1) or (best < need and len(votes) > 1):
+                ranks = Counter(each.split()[0] for each in votes.elements())
+                right = self.most(votes, need) or min(
+                    (each for each in votes if each.split()[0] == self.most(ranks, need)), default=b""
+                )
+                if place in wrong or (need == 1 and len(votes) > 1) or (not right and len(votes) > 1):
                     disputed += 1
-                elif best < need:
+                elif not right:
                     waiting += 1
                 else:
                     total += 1
-                    right = next(each for each in votes if votes[each] == best)
                     line = honest[min(owner for owner in honest if told[owner][place] == right)][place]
                     seats = tuple(current.get(field[bot][:2], -1) for bot in game)
                     if min(seats) >= 0:
@@ -213,6 +214,12 @@ class Second(Ladder):
         for (bot, rival), cell in sorted(cross.items()) if len(bots) <= 60 else ():
             found["cross"].setdefault(bots[bot][0], {})[bots[rival][0]] = cell
         return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+    @staticmethod
+    def most(said: Counter[bytes], need: int) -> bytes:
+        top = max([need, *said.values()])
+        found = [each for each in said if said[each] == top]
+        return found[0] if len(found) == 1 else b""
 
     @staticmethod
     def count(

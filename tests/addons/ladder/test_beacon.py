@@ -67,6 +67,26 @@ def test_a_round_of_another_chain_with_the_same_scheme_is_refused() -> None:
     assert not SignedBeacon(BeaconSettings()).is_signature(7, bytes(made))
 
 
+@needs("py_arkworks_bls12381")
+def test_of_many_rounds_that_are_checked_at_once_the_wrong_ones_are_named() -> None:
+    bls = bls_library()
+    secret = bls.Scalar.from_be_bytes_mod_order(sha256(b"a chain").digest())
+    beacon = SignedBeacon(BeaconSettings(key=bytes((bls.G2Point() * secret).to_compressed_bytes()).hex()))
+    points = [bls.G1Point.hash_to_curve(message(BLS, round), DOMAIN) * secret for round in range(1, 9)]
+    right = [(round, bytes(point.to_compressed_bytes())) for round, point in enumerate(points, 1)]
+    assert beacon.wrong([]) == beacon.wrong(right) == []
+    # The sum of both is right, if nobody weighs them.
+    shift = bls.G1Point.hash_to_curve(b"shift", DOMAIN)
+    pair = [
+        (1, bytes((points[0] + shift).to_compressed_bytes())),
+        (2, bytes((points[1] - shift).to_compressed_bytes())),
+    ]
+    assert beacon.wrong([*pair, *right[2:]]) == pair
+    for wrong in ((3, right[3][1]), (3, b""), (0, right[0][1]), (1 << 63, right[0][1])):
+        assert beacon.wrong([*right, wrong]) == [wrong]
+    assert SignedBeacon(OWN).wrong([(5, signature(5)), (6, signature(5))]) == [(6, signature(5))]
+
+
 def test_a_beacon_of_its_own_key_signs_each_round() -> None:
     beacon = SignedBeacon(OWN)
     assert beacon.is_signature(5, signature(5)) and not beacon.is_signature(6, signature(5))

@@ -246,7 +246,7 @@ def test_a_runner_that_may_merge_merges_nothing_that_others_would_see_refused(
     made = cup.signed_by("laptop", task, [swap[lines[0][:2]] + lines[0][2:], *lines[1:]])
     home = playing.home(cup.repository, hash, "laptop")
     home.mkdir(parents=True)
-    for name, content in (("batch", made.batch), ("seal", b"x"), ("pack", packs.packed(shared[1]))):
+    for name, content in (("batch", made.batch), ("seal", made.seal), ("pack", packs.packed(shared[1]))):
         (home / name).write_bytes(content)
     cup.repository.run("push", "--quiet", "--force", "origin", "main")
     monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(b"laptop").digest()).decode())

@@ -18,6 +18,7 @@ from second_verify import Second
 from referee.addons.ladder import records
 from referee.addons.ladder.beacon import BLS, DOMAIN, BeaconSettings, bls_library, message, next_round
 from referee.addons.ladder.chain import Result, Stage
+from referee.addons.ladder.draw import is_of_modules
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import StageKind
@@ -32,12 +33,13 @@ YEAR_S = 365 * 86_400
 MIB = 1 << 20
 
 
-def line(luck: bytes, runner: str) -> bytes:
+def line(luck: bytes, runner: str, is_native: bool) -> bytes:
     """Returns the line of a game, of which the costs and times are those of a machine."""
     course, machine = blake2b(luck, digest_size=16), blake2b(luck, key=runner.encode(), digest_size=8)
     ranks = ("12", "21", "11")[course.digest()[0] % 3]
     costs = f"{course.digest()[1] * 1000 + course.digest()[2]},{machine.digest()[4]}"
-    return f"{ranks} {course.digest()[3]} {course.hexdigest()}:{machine.hexdigest()[:8]} {costs}".encode()
+    times = f":{machine.hexdigest()[:8]}" if is_native else ""
+    return f"{ranks} {course.digest()[3]} {course.hexdigest()}{times} {costs}".encode()
 
 
 def bls_secret() -> Any:
@@ -111,7 +113,9 @@ class Year:
     def hand_in(self, hash: str, claim: records.Claim, stage: Stage, player: str) -> None:
         owner, salt = self.owners[player], sha256(f"{hash} {player}".encode()).digest()
         luck = bytes.fromhex(hash)
-        lines = [line(luck + number.to_bytes(2, "big"), player) for number in range(GAMES)]
+        bots, games = self.ladder.games_by(hash, claim, self.chain.stages(hash, self.now)[0].signatures[0])
+        native = [not is_of_modules(game, bots) for game in games]
+        lines = [line(luck + number.to_bytes(2, "big"), player, each) for number, each in enumerate(native)]
         if stage.kind is StageKind.SEAL:
             known = tuple(each.hex() for each in stage.signatures)
             seal = records.Seal(2, player, owner, hash, records.root_of(salt, player, lines), known)
