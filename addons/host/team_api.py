@@ -1,17 +1,17 @@
 """What `referee team` asks for, as JSON: a team's state, versions, games and standard error."""
 
 import gzip
-import os
+import io
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 
 from referee.addons.host import practice, submissions, switches, times, versions
 from referee.addons.host.access import Asked, Denied
@@ -27,6 +27,7 @@ from referee.protocol.text import counted
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DAY_BYTES = 256 << 20
 """The most bytes of a day's games, packed."""
+PIECE_BYTES = 1 << 18
 
 
 class TeamStatus(Struct, frozen=True):
@@ -187,11 +188,9 @@ def day(asked: Asked) -> Response:
         raise Denied(404, f"{text[:20]}: expected a day such as 2026-11-27")
     end = begin + timedelta(days=1)
     own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
-    scratch = asked.contest.store.folder / COMING
-    descriptor, name = tempfile.mkstemp(dir=scratch, suffix=".zip")
-    path = Path(name)
+    target = tempfile.TemporaryFile(dir=asked.contest.store.folder / COMING)  # noqa: SIM115 - `_pieces` closes it
     try:
-        with os.fdopen(descriptor, "wb") as target, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             for file, line in reader.every_line(site.folder):
                 seat = next((at for at, ident in enumerate(line.b) if ident in own), None)
                 if seat is None or line.z is None or not begin.timestamp() <= line.at < end.timestamp():
@@ -202,8 +201,17 @@ def day(asked: Asked) -> Response:
                 if target.tell() > DAY_BYTES:
                     raise Denied(413, f"the games of {text} have more than {DAY_BYTES >> 20} MiB; fetch single ones")
     except BaseException:
-        path.unlink()
+        target.close()
         raise
-    return FileResponse(
-        path, media_type="application/zip", filename=f"games-{text}.zip", background=BackgroundTask(path.unlink)
-    )
+    headers = {
+        "content-disposition": f'attachment; filename="games-{text}.zip"',
+        "content-length": str(target.seek(0, io.SEEK_END)),
+    }
+    return StreamingResponse(_pieces(target), media_type="application/zip", headers=headers)
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while piece := file.read(PIECE_BYTES):
+            yield piece

@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.addons.host import readers, room, teams, versions
+from referee.addons.host import access, readers, room, teams, versions
 from referee.addons.host.access import Access, Asked, Page, answering, client_address
 from referee.addons.host.app import PAGES, Application
 from referee.addons.host.orders import DatabaseOrders, State
@@ -340,3 +340,13 @@ def test_the_addresses_of_one_network_of_ipv6_have_one_limit(served: tuple[Cup, 
     ]
     assert 429 in statuses
     assert client.get("/join/x", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404
+
+
+def test_a_flood_of_addresses_forgets_no_limit_that_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MOST_BUCKETS", 10)
+    rates = access.Rates()
+    with pytest.raises(access.Denied):
+        for number in range(200):
+            rates.check("guesses", 20, 1e9)
+            for other in range(8):
+                rates.check(f"address {number} {other}", 1, 1e9)
