@@ -52,6 +52,8 @@ class Checked(Struct, frozen=True):
     accepted: bool
     reason: str
     seconds: float
+    is_undecided: bool = False
+    """The machine was too busy to decide."""
 
 
 class Facts(Struct, frozen=True):
@@ -81,10 +83,12 @@ class Facts(Struct, frozen=True):
 
 def report(facts: Facts) -> Iterator[str]:
     """Yields what an organiser has to know, a line each."""
-    refused = [each for each in facts.checks if not each.accepted]
+    refused = [each for each in facts.checks if not (each.accepted or each.is_undecided)]
     for each in facts.checks:
         if each.accepted:
             yield f"{each.language}: accepted in {each.seconds:.0f} s"
+        elif each.is_undecided:
+            yield f"{each.language}: {each.reason}; rehearse again while the machine does nothing else"
     for each in refused:
         yield f"{each.language}: REFUSED: {each.reason}"
         if why := facts.obstacles.get(each.language):
@@ -214,6 +218,7 @@ def _facts(
             one.status == "accepted",
             printable(one.reason),
             submissions.seconds(one) or 0,
+            versions.is_undecided(one),
         )
         for each, one in zip(ones, found, strict=True)
         if one is not None

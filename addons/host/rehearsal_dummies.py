@@ -117,7 +117,7 @@ def outcome(store: Store, dummies: Sequence[Dummy], elapsed_s: float) -> Deadlin
         if one is None or one.decided_at is None:
             continue
         waits.append(one.decided_at - one.handed_in_at)
-        if (one.status == "accepted") != (each.kind != "broken"):
+        if not versions.is_undecided(one) and (one.status == "accepted") != (each.kind != "broken"):
             why = f": {one.reason}" if one.reason else ""
             wrong.append(f"UNEXPECTED: a {each.kind} bot was {one.status}{why}")
     return Deadline(len(dummies), tuple(waits), elapsed_s, tuple(wrong))

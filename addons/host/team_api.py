@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from threading import BoundedSemaphore
 from typing import IO
 
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from referee.addons.host import practice, submissions, switches, times, versions
-from referee.addons.host.access import Asked, Denied
+from referee.addons.host.access import SLOW_PAGES, Asked, Denied
 from referee.addons.host.practice_games import result_of
 from referee.addons.host.submissions import COMING
 from referee.addons.host.team_pages import team_of, version_of
@@ -28,6 +29,8 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DAY_BYTES = 256 << 20
 """The most bytes of a day's games, packed."""
 PIECE_BYTES = 1 << 18
+_packing = BoundedSemaphore(SLOW_PAGES // 2)
+"""Days' games take longer than other slow pages, and leave them room."""
 
 
 class TeamStatus(Struct, frozen=True):
@@ -179,21 +182,31 @@ def practice_state(asked: Asked) -> Response:
 def day(asked: Asked) -> Response:
     """Answers with the replays of all rated games of the team that ended on a day (UTC), as one zip."""
     asked.contest.rates.check(f"day {asked.team}", 6, 600)
-    text, site = asked.path["day"], asked.contest.live.whole
+    text = asked.path["day"]
     try:
         begin = datetime.fromisoformat(text).replace(tzinfo=UTC) if DAY.fullmatch(text) else None
-    except ValueError:
-        begin = None
-    if begin is None:
+        span = None if begin is None else (begin.timestamp(), (begin + timedelta(days=1)).timestamp())
+    except (ValueError, OverflowError):
+        span = None
+    if span is None:
         raise Denied(404, f"{text[:20]}: expected a day such as 2026-11-27")
-    end = begin + timedelta(days=1)
+    if not _packing.acquire(blocking=False):
+        raise Denied(429, "the games of other teams are being packed; try again in a minute")
+    try:
+        return _day(asked, text, *span)
+    finally:
+        _packing.release()
+
+
+def _day(asked: Asked, text: str, begin: float, end: float) -> Response:
+    site = asked.contest.live.whole
     own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
     target = tempfile.TemporaryFile(dir=asked.contest.store.folder / COMING)  # noqa: SIM115 - `_pieces` closes it
     try:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             for file, line in reader.every_line(site.folder):
                 seat = next((at for at, ident in enumerate(line.b) if ident in own), None)
-                if seat is None or line.z is None or not begin.timestamp() <= line.at < end.timestamp():
+                if seat is None or line.z is None or not begin <= line.at < end:
                     continue
                 content = reader.replay(site.folder, file, line)
                 assert content is not None

@@ -69,6 +69,11 @@ class Version(Struct, frozen=True):
         return msgspec.json.decode(self.entry, type=Entry)
 
 
+def is_undecided(one: Version) -> bool:
+    """Tells whether a version was refused because the machine finished none of its checks."""
+    return one.status == "refused" and one.tries >= TRIES
+
+
 def version(store: Store, team: int, number: int) -> Version | None:
     """Returns a team's version of that number; None if there is none."""
     return store.first(Version, f"SELECT {COLUMNS} FROM submission WHERE team = ? AND version = ?", team, number)

@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.addons.host import access, readers, room, teams, versions
+from referee.addons.host import access, readers, room, submissions, teams, versions
 from referee.addons.host.access import Access, Asked, Page, answering, client_address
 from referee.addons.host.app import PAGES, Application
 from referee.addons.host.orders import DatabaseOrders, State
@@ -350,3 +350,17 @@ def test_a_flood_of_addresses_forgets_no_limit_that_is_in_use(monkeypatch: pytes
             rates.check("guesses", 20, 1e9)
             for other in range(8):
                 rates.check(f"address {number} {other}", 1, 1e9)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0000-00-00", "2026-02-30", "%D9%A2026-01-01"])
+def test_a_day_that_is_none_is_refused_in_a_line(day: str, served: tuple[Cup, httpx.Client]) -> None:
+    cup, client = served
+    answer = client.get(f"/team/days/{day}.zip", headers=cup.headers("member"))
+    assert answer.status_code == 404 and "expected a day such as" in answer.text
+
+
+def test_a_days_games_leave_no_file_behind(served: tuple[Cup, httpx.Client]) -> None:
+    cup, client = served
+    answer = client.get("/team/days/2026-11-27.zip", headers=cup.headers("other"))
+    assert answer.status_code == 200 and answer.content.startswith(b"PK")
+    assert not [*(cup.store.folder / submissions.COMING).iterdir()]

@@ -37,6 +37,9 @@ def test_it_names_the_languages_that_are_refused_with_the_command_that_prepares_
     assert "referee new tictactoe --lang rust first && cd first && cargo build --release" in said
     assert "C++: accepted in 20 s" in said and "builds have no network" in said
     assert "0 of 2 languages are refused" in text(checks=CHECKS[:2])
+    busy = Checked("Go", "go", "", False, "not decided: the machine was busy", 0.0, is_undecided=True)
+    assert "Go: not decided: the machine was busy; rehearse again" in text(checks=[*CHECKS, busy])
+    assert "1 of 4 languages are refused" in text(checks=[*CHECKS, busy])
 
 
 def test_it_says_how_long_teams_wait_how_many_games_fit_and_what_the_machine_lacks() -> None:
