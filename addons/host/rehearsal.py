@@ -53,7 +53,7 @@ class Checked(Struct, frozen=True):
     reason: str
     seconds: float
     is_undecided: bool = False
-    """The machine was too busy to decide."""
+    """The machine was too busy to decide, or the rehearsal too short."""
 
 
 class Facts(Struct, frozen=True):
@@ -137,14 +137,15 @@ async def rehearse(
     """Rehearses a contest in a folder next to `beside`. Returns the report.
 
     `games`: where it plays. `jobs`: checks at a time. `expected`: the number of teams. `minutes`: how long games are
-    played, while dummies hand in and are checked.
+    played, while dummies hand in and are checked. First bots are checked before, for at most as long.
     """
     folder = Path(tempfile.mkdtemp(prefix=".rehearsal-", dir=beside.resolve().parent))
     try:
         store = opened(folder / "cup", plan, options)
         handed_in = await trio.to_thread.run_sync(lambda: [*_hand_in(store, plan.game)])
         note(f"{len(handed_in)} first bots are built and checked, as those of teams will be")
-        await _decided(store, handed_in, jobs, games.spare_cores, write, note)
+        with trio.move_on_after(60 * minutes):
+            await _decided(store, handed_in, jobs, games.spare_cores, write, note)
         content = _base(store, handed_in)
         count = max(0, expected - len(handed_in)) if content else 0
         dummies = await trio.to_thread.run_sync(rehearsal_dummies.hand_in, store, content, count)
@@ -216,9 +217,9 @@ def _facts(
             each.lang,
             each.build,
             one.status == "accepted",
-            printable(one.reason),
+            printable(one.reason) if one.is_decided else "not decided within the minutes given",
             submissions.seconds(one) or 0,
-            versions.is_undecided(one),
+            versions.is_undecided(one) or not one.is_decided,
         )
         for each, one in zip(ones, found, strict=True)
         if one is not None

@@ -97,7 +97,7 @@ def host(
             A game that the machine may have decided does not count.
         rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let dummies hand in
             at once and play for so long, and print which languages are refused, how long teams will wait, and what this
-            machine lacks.
+            machine lacks. It takes at most twice as long.
         teams: How many teams a rehearsal expects.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
         mail: WAY: send teams mails, with an invitation, about a version that is set aside, and about a final:
