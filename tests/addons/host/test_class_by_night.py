@@ -169,6 +169,7 @@ def keys_of(folder: Path) -> list[str]:
     return [line.k for _, line in reader.every_line(folder)]
 
 
+@pytest.mark.timeout(4 * LONG_S)
 @pytest.mark.parametrize("size", [60])
 def test_a_class_gets_its_verdicts_games_final_and_marks(size: int, tmp_path: Path) -> None:
     room, stop = Class(tmp_path / "cup", size), Event()

@@ -335,11 +335,11 @@ def test_a_page_that_fails_says_where_to_look(tmp_path: Path) -> None:
 def test_the_addresses_of_one_network_of_ipv6_have_one_limit(served: tuple[Cup, httpx.Client]) -> None:
     _, client = served
     statuses = [
-        client.get("/join/x", headers={"x-forwarded-for": f"2001:db8:0:1::{number:x}"}).status_code
-        for number in range(1, 340)
+        client.get("/games/x.html", headers={"x-forwarded-for": f"2001:db8:0:1::{number:x}"}).status_code
+        for number in range(1, 200)
     ]
     assert 429 in statuses
-    assert client.get("/join/x", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404
+    assert client.get("/games/x.html", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404
 
 
 def test_a_flood_of_addresses_forgets_no_limit_that_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
