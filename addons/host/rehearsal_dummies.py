@@ -15,7 +15,7 @@ from referee.addons.host.versions import Version
 from referee.harness.programs.build import BOT_FILE
 
 KINDS = ("sound", "sound", "sound", "slow", "sound", "sound", "broken", "sound", "sound", "sound")
-"""What the teams hand in, one after the other: of ten, one has a slow build, and one has a bot that does not start."""
+"""The bots of the teams, in turn: of ten teams, one has a slow build, and one has a bot that does not start."""
 SLOW_S = 20
 """How long a slow build takes."""
 BROKEN = 'run = ["./no-such-program"]\n'

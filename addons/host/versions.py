@@ -70,7 +70,7 @@ class Version(Struct, frozen=True):
 
 
 def is_undecided(one: Version) -> bool:
-    """Tells whether a version was refused because the machine finished none of its checks."""
+    """Tells whether a version was refused because the machine could not finish its checks."""
     return one.status == "refused" and one.tries >= TRIES
 
 
