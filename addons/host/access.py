@@ -32,6 +32,8 @@ FORM_BYTES = 256 << 10
 FORM_S = 10.0
 CLASS_RATE = 300, 60.0
 """Forms and links of strangers at one address, at once and within so many seconds: a whole class may sit behind it."""
+MOST_BUCKETS = 50_000
+"""How many teams and addresses limits count. The one that was seen longest ago is forgotten first."""
 SLOW_PAGES = 4
 """How many pages that take long are made at a time."""
 POLICY = (
@@ -140,9 +142,10 @@ class Rates:
         left = min(float(most), left + (now - at) * most / over_s)
         if left < 1:
             raise Denied(429, "too many requests; wait a minute and try again")
-        if len(self._buckets) > 50_000:
-            self._buckets.clear()  # a flood of addresses may not fill the memory
+        self._buckets.pop(key, None)
         self._buckets[key] = left - 1, now
+        if len(self._buckets) > MOST_BUCKETS:  # a flood of addresses may not fill the memory, nor empty other buckets
+            del self._buckets[next(iter(self._buckets))]
 
 
 Endpoint = Callable[[Asked], Response]

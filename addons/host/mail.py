@@ -40,7 +40,9 @@ AGAIN_S = (10.0, 60.0, 600.0)
 SEND_S = 60.0
 TRIES = 3
 """How often a message is tried that is refused."""
-ADDRESS = re.compile(r"[^\s@,;:<>()\"\\\x00-\x1f]{1,64}@[A-Za-z0-9.-]{1,190}")
+_WORD, _LABEL = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+", "[A-Za-z0-9]+(-+[A-Za-z0-9]+)*"
+ADDRESS = re.compile(rf"(?!.*=\?)(?=.{{1,64}}@.{{1,190}}\Z){_WORD}(\.{_WORD})*@{_LABEL}(\.{_LABEL})*")
+"""An address in plain letters. Without =?, which begins an encoded word that stands for another address."""
 EXPECTED = "expected smtp://USER@HOST:587, smtps://USER@HOST or cmd:sendmail -t"
 
 
@@ -138,6 +140,8 @@ class Sender:
                 await trio.to_thread.run_sync(self.send, one)
                 failures = 0
                 await trio.sleep(PAUSE_S)
+            except Refused:  # through this message or the server: one address does not hold up those of others for long
+                await trio.sleep(AGAIN_S[0])
             except RunError as error:
                 if not failures:
                     self.note(f"mail: {error}")
@@ -151,7 +155,7 @@ class Sender:
         )
 
     def send(self, one: Waiting) -> None:
-        """Sends a message, or notes why not. RunError if the server cannot be reached, or refuses it for now."""
+        """Sends a message, or notes why not. Refused if the server refuses it, RunError if it cannot be reached."""
         team = teams.team(self.store, one.team)
         if team is None or not ADDRESS.fullmatch(team.email):
             return self._note(one, "failed", "the team has no address")
@@ -169,7 +173,9 @@ class Sender:
         except Refused as error:
             is_last = one.tries + 1 >= TRIES
             self._note(one, "failed" if is_last else "waiting", str(error))
-            raise RunError(str(error)) from error
+            if is_last:
+                self.note(f"mail to {team.email}: {error}")
+            raise
         return self._note(one, "sent", "")
 
     def _note(self, one: Waiting, state: str, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""A rehearsal of a contest: first bots of every language are checked and play, as they would on the day.
+"""A rehearsal of a contest: first bots of every language are checked, and dummies hand in and play as on the day.
 
 It uses the queue of checks and the play process of a real contest, in a folder that is removed afterwards. So what it
 refuses would be refused, and what it measures would be waited for.
@@ -17,10 +17,11 @@ from statistics import fmean
 import trio
 from msgspec import Struct
 
-from referee.addons.host import check_queue, submissions, teams, versions
+from referee.addons.host import check_queue, rehearsal_dummies, submissions, versions
 from referee.addons.host.contest import Note, keep_playing, opened
 from referee.addons.host.first_bots import obstacles, packed
 from referee.addons.host.play import PlaySettings
+from referee.addons.host.rehearsal_dummies import Deadline
 from referee.addons.host.room import LEAST_BYTES
 from referee.addons.host.store import Store
 from referee.addons.host.versions import Version
@@ -51,6 +52,8 @@ class Checked(Struct, frozen=True):
     accepted: bool
     reason: str
     seconds: float
+    is_undecided: bool = False
+    """The machine was too busy to decide, or the rehearsal too short."""
 
 
 class Facts(Struct, frozen=True):
@@ -60,6 +63,7 @@ class Facts(Struct, frozen=True):
     checks: list[Checked]
     obstacles: dict[str, str]
     """Why first bots are refused, by language, where that is known without a build."""
+    deadline: Deadline
     teams: int
     """How many are expected."""
     jobs: int
@@ -79,10 +83,12 @@ class Facts(Struct, frozen=True):
 
 def report(facts: Facts) -> Iterator[str]:
     """Yields what an organiser has to know, a line each."""
-    refused = [each for each in facts.checks if not each.accepted]
+    refused = [each for each in facts.checks if not (each.accepted or each.is_undecided)]
     for each in facts.checks:
         if each.accepted:
             yield f"{each.language}: accepted in {each.seconds:.0f} s"
+        elif each.is_undecided:
+            yield f"{each.language}: {each.reason}; rehearse again while the machine does nothing else"
     for each in refused:
         yield f"{each.language}: REFUSED: {each.reason}"
         if why := facts.obstacles.get(each.language):
@@ -93,7 +99,9 @@ def report(facts: Facts) -> Iterator[str]:
                 f"{each.lang} first && cd first && {each.build}"
             )
     yield f"{len(refused)} of {len(facts.checks)} languages are refused"
-    if accepted := [each.seconds for each in facts.checks if each.accepted]:
+    yield from facts.deadline.report(facts.teams)
+    accepted = [each.seconds for each in facts.checks if each.accepted]
+    if accepted and not facts.deadline.waits:
         last_s = fmean(accepted) * facts.teams / facts.jobs
         yield (
             f"at the deadline: if {facts.teams} teams hand in at once, the last verdict comes after about "
@@ -129,20 +137,27 @@ async def rehearse(
     """Rehearses a contest in a folder next to `beside`. Returns the report.
 
     `games`: where it plays. `jobs`: checks at a time. `expected`: the number of teams. `minutes`: how long games are
-    played.
+    played, while dummies hand in and are checked. First bots are checked before, for at most as long.
     """
     folder = Path(tempfile.mkdtemp(prefix=".rehearsal-", dir=beside.resolve().parent))
     try:
         store = opened(folder / "cup", plan, options)
         handed_in = await trio.to_thread.run_sync(lambda: [*_hand_in(store, plan.game)])
         note(f"{len(handed_in)} first bots are built and checked, as those of teams will be")
-        await _decided(store, handed_in, jobs, games.spare_cores, write, note)
-        note(f"the accepted ones play for {minutes:g} minutes")
+        with trio.move_on_after(60 * minutes):
+            await _decided(store, handed_in, jobs, games.spare_cores, write, note)
+        content = _base(store, handed_in)
+        count = max(0, expected - len(handed_in)) if content else 0
+        dummies = await trio.to_thread.run_sync(rehearsal_dummies.hand_in, store, content, count)
+        note(f"{len(dummies)} dummies have handed in at once; the accepted bots play for {minutes:g} minutes")
         began = trio.current_time()
         with trio.move_on_after(60 * minutes):
-            await keep_playing(store, games, note)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(keep_playing, store, games, note)
+                nursery.start_soon(submissions.Queue(store, jobs, write, spare=games.spare_cores).run)
         seconds = trio.current_time() - began
-        return [*report(_facts(store, handed_in, expected, jobs, seconds))]
+        deadline = rehearsal_dummies.outcome(store, dummies, seconds)
+        return [*report(_facts(store, handed_in, deadline, expected, jobs, seconds))]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -161,15 +176,14 @@ def _hand_in(store: Store, game: str) -> Iterator[HandedIn]:
     for lang, kit in new.kits().items():
         if game in new.games(lang, kit):
             content = packed(game, lang)
-            team, token = teams.invite(store, kit.name, "", "rehearsal")
-            person = teams.person(store, teams.open_link(store, token, "rehearsal"))
-            assert person is not None
-            path = store.folder / submissions.UPLOADS / str(team.id) / "first" / f"first_{lang}.zip"
-            path.parent.mkdir(parents=True)
-            path.write_bytes(content)
-            place = path.relative_to(store.folder).as_posix()
-            one = versions.hand_in(store, team.id, person.member, path.name, place, size=len(content))
-            yield HandedIn(kit.name, lang, _build(content), one)
+            yield HandedIn(kit.name, lang, _build(content), rehearsal_dummies.uploaded(store, kit.name, content))
+
+
+def _base(store: Store, ones: Sequence[HandedIn]) -> bytes:
+    """Returns the accepted first bot whose check was the shortest; empty if none was accepted."""
+    found = [now for each in ones if (now := versions.by_id(store, each.version.id)) and now.status == "accepted"]
+    best = min(found, key=lambda one: submissions.seconds(one) or 0, default=None)
+    return b"" if best is None else (store.folder / best.path).read_bytes()
 
 
 def _build(content: bytes) -> str:
@@ -192,7 +206,9 @@ async def _decided(store: Store, ones: Sequence[HandedIn], jobs: int, spare: int
         nursery.cancel_scope.cancel()
 
 
-def _facts(store: Store, ones: Sequence[HandedIn], expected: int, jobs: int, played_s: float) -> Facts:
+def _facts(
+    store: Store, ones: Sequence[HandedIn], deadline: Deadline, expected: int, jobs: int, played_s: float
+) -> Facts:
     plan = read_plan(store.folder / PLAN)
     found = [versions.by_id(store, each.version.id) for each in ones]
     checks = [
@@ -201,8 +217,9 @@ def _facts(store: Store, ones: Sequence[HandedIn], expected: int, jobs: int, pla
             each.lang,
             each.build,
             one.status == "accepted",
-            printable(one.reason),
+            printable(one.reason) if one.is_decided else "not decided within the minutes given",
             submissions.seconds(one) or 0,
+            versions.is_undecided(one) or not one.is_decided,
         )
         for each, one in zip(ones, found, strict=True)
         if one is not None
@@ -211,8 +228,8 @@ def _facts(store: Store, ones: Sequence[HandedIn], expected: int, jobs: int, pla
     size = sum(path.stat().st_size for part in ("ledger", "replays") for path in (store.folder / part).rglob("*"))
     machine = probe()
     return Facts(
-        plan.game, checks, dict(obstacles(plan.game, plan.limits.build_network)), expected, jobs, result.played,
-        played_s,
+        plan.game, checks, dict(obstacles(plan.game, plan.limits.build_network)), deadline, expected, jobs,
+        result.played, played_s,
         *_interval(result), shutil.disk_usage(store.folder).free, size,
         [name for name in ISOLATION if name in machine.missing],
     )  # fmt: skip

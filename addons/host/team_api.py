@@ -1,20 +1,21 @@
 """What `referee team` asks for, as JSON: a team's state, versions, games and standard error."""
 
 import gzip
-import os
+import io
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from threading import BoundedSemaphore
+from typing import IO
 
 import msgspec
 from msgspec import Struct
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 
 from referee.addons.host import practice, submissions, switches, times, versions
-from referee.addons.host.access import Asked, Denied
+from referee.addons.host.access import SLOW_PAGES, Asked, Denied
 from referee.addons.host.practice_games import result_of
 from referee.addons.host.submissions import COMING
 from referee.addons.host.team_pages import team_of, version_of
@@ -27,6 +28,9 @@ from referee.protocol.text import counted
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DAY_BYTES = 256 << 20
 """The most bytes of a day's games, packed."""
+PIECE_BYTES = 1 << 18
+_packing = BoundedSemaphore(SLOW_PAGES // 2)
+"""Days' games take longer than other slow pages, and leave them room."""
 
 
 class TeamStatus(Struct, frozen=True):
@@ -178,23 +182,31 @@ def practice_state(asked: Asked) -> Response:
 def day(asked: Asked) -> Response:
     """Answers with the replays of all rated games of the team that ended on a day (UTC), as one zip."""
     asked.contest.rates.check(f"day {asked.team}", 6, 600)
-    text, site = asked.path["day"], asked.contest.live.whole
+    text = asked.path["day"]
     try:
         begin = datetime.fromisoformat(text).replace(tzinfo=UTC) if DAY.fullmatch(text) else None
-    except ValueError:
-        begin = None
-    if begin is None:
+        span = None if begin is None else (begin.timestamp(), (begin + timedelta(days=1)).timestamp())
+    except (ValueError, OverflowError):
+        span = None
+    if span is None:
         raise Denied(404, f"{text[:20]}: expected a day such as 2026-11-27")
-    end = begin + timedelta(days=1)
-    own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
-    scratch = asked.contest.store.folder / COMING
-    descriptor, name = tempfile.mkstemp(dir=scratch, suffix=".zip")
-    path = Path(name)
+    if not _packing.acquire(blocking=False):
+        raise Denied(429, "the games of other teams are being packed; try again in a minute")
     try:
-        with os.fdopen(descriptor, "wb") as target, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        return _day(asked, text, *span)
+    finally:
+        _packing.release()
+
+
+def _day(asked: Asked, text: str, begin: float, end: float) -> Response:
+    site = asked.contest.live.whole
+    own = {entry.ident for entry in site.plan.bots if entry.name == team_of(asked).bot}
+    target = tempfile.TemporaryFile(dir=asked.contest.store.folder / COMING)  # noqa: SIM115 - `_pieces` closes it
+    try:
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             for file, line in reader.every_line(site.folder):
                 seat = next((at for at, ident in enumerate(line.b) if ident in own), None)
-                if seat is None or line.z is None or not begin.timestamp() <= line.at < end.timestamp():
+                if seat is None or line.z is None or not begin <= line.at < end:
                     continue
                 content = reader.replay(site.folder, file, line)
                 assert content is not None
@@ -202,8 +214,17 @@ def day(asked: Asked) -> Response:
                 if target.tell() > DAY_BYTES:
                     raise Denied(413, f"the games of {text} have more than {DAY_BYTES >> 20} MiB; fetch single ones")
     except BaseException:
-        path.unlink()
+        target.close()
         raise
-    return FileResponse(
-        path, media_type="application/zip", filename=f"games-{text}.zip", background=BackgroundTask(path.unlink)
-    )
+    headers = {
+        "content-disposition": f'attachment; filename="games-{text}.zip"',
+        "content-length": str(target.seek(0, io.SEEK_END)),
+    }
+    return StreamingResponse(_pieces(target), media_type="application/zip", headers=headers)
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while piece := file.read(PIECE_BYTES):
+            yield piece

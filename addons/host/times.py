@@ -37,6 +37,8 @@ CHANGES = {
     ("table", "frozen"): "The table is frozen from",
 }
 """The words for a change, before its time."""
+YEARS = 1970, 9000
+"""Of times that are typed. Later ones have no date in some time zones."""
 
 
 class Setting(Struct, frozen=True):
@@ -59,6 +61,8 @@ def typed_time(text: str, zone: str) -> float | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
+        if not YEARS[0] <= moment.year <= YEARS[1]:
+            raise ValueError("no page could show it")
         return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))).timestamp()
     except (ValueError, OverflowError) as error:
         raise UsageError(f"{text[:40]}: expected a time such as 2026-11-27T18:00, in {zone}") from error

@@ -69,6 +69,11 @@ class Version(Struct, frozen=True):
         return msgspec.json.decode(self.entry, type=Entry)
 
 
+def is_undecided(one: Version) -> bool:
+    """Tells whether a version was refused because the machine could not finish its checks."""
+    return one.status == "refused" and one.tries >= TRIES
+
+
 def version(store: Store, team: int, number: int) -> Version | None:
     """Returns a team's version of that number; None if there is none."""
     return store.first(Version, f"SELECT {COLUMNS} FROM submission WHERE team = ? AND version = ?", team, number)
@@ -154,7 +159,7 @@ class Quota(Struct, frozen=True):
     """How much a team may hand in."""
 
     an_hour: int = 12
-    """Versions that are not refused."""
+    """Versions that are not refused, and those whose check the machine did not finish."""
     waiting: int = 2
     """At a time."""
     bytes: int = 256 << 20
@@ -183,9 +188,9 @@ def _check_quota(database: sqlite3.Connection, team: int, quota: Quota) -> None:
         raise UsageError("your team does not take part any more, so it cannot hand in")
     now = time.time()
     hour, waiting, kept = database.execute(
-        "SELECT count(*) FILTER (WHERE handed_in_at > ? AND status != 'refused'), "
+        "SELECT count(*) FILTER (WHERE handed_in_at > ? AND (status != 'refused' OR tries >= ?)), "
         "count(*) FILTER (WHERE status IN ('waiting', 'checking')), total(size) FROM submission WHERE team = ?",
-        (now - AN_HOUR_S, team),
+        (now - AN_HOUR_S, TRIES, team),
     ).fetchone()
     refused, until = _pause(database, team, now, quota.pause_s)
     if until > now:

@@ -95,8 +95,9 @@ def host(
         with_archive: FILE: an archive of `referee tournament archive`, whose three best bots play as reference bots.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
-        rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let them play for so
-            long, and print which are refused, how long teams will wait, and what this machine lacks.
+        rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let dummies hand in
+            at once and play for so long, and print which languages are refused, how long teams will wait, and what this
+            machine lacks. It takes at most twice as long.
         teams: How many teams a rehearsal expects.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
         mail: WAY: send teams mails, with an invitation, about a version that is set aside, and about a final:

@@ -11,13 +11,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.addons.tournament.plan import free
-from referee.addons.tournament.reports.people import decoded, is_address, people
+from referee.addons.tournament.reports.people import SHOWN, decoded, is_address, people
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.protocol.text import printable
 
 MISSING, DISQUALIFIED, REFUSED, UNDECIDED = "nothing handed in", "disqualified", "refused", "not decided"
 EARLIER = "an earlier version plays"
+UNCLEAR = "not clear whose it is:"
+"""Begins the status of a person whose name several rows have."""
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 """How a cell begins that a spreadsheet runs as a formula (OWASP, CSV injection)."""
 BOM = "\ufeff"
@@ -127,6 +129,10 @@ def with_class(
         mine = next((places[0] for places in found if len(places) == 1), None)
         if mine is not None and str(rows[mine]["name"]) in teams and f"{CLASS}{listed.columns[0]}" in result[mine]:
             result.append({**rows[mine], **cells})  # another one of the same team
+        elif mine is None and found:  # somebody may have typed the name of somebody else
+            claimed = sorted({str(rows[place]["name"]) for places in found for place in places})
+            status = f"{UNCLEAR} {', '.join(claimed[:SHOWN])}"
+            result.append({"name": next(filter(None, person)), "status": status, **cells})
         elif mine is None or f"{CLASS}{listed.columns[0]}" in result[mine]:
             result.append({"name": next(filter(None, person)), "status": MISSING, **cells})
         else:

@@ -5,6 +5,7 @@ It is a zip. Nothing else is needed to check the games, or to let the bots play 
 
 import hashlib
 import os
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -87,7 +88,8 @@ def opened(file: Path) -> Iterator[Path]:
         raise UsageError(f"{file}: there is no such file; expected an archive of `referee tournament archive`")
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         folder = Path(scratch)
-        zip_archive.extract(file, folder, MOST_BYTES, MOST_FILES)
+        most = min(MOST_BYTES, shutil.disk_usage(folder).free)
+        zip_archive.extract(file, folder, most, MOST_FILES)
         try:
             expected = msgspec.json.decode(read_limited(folder / MANIFEST, 64 << 20), type=dict[str, str])
         except (OSError, *UNDECODABLE) as error:

@@ -129,6 +129,19 @@ def test_a_check_that_the_machine_could_not_finish_costs_no_pause(tmp_path: Path
     assert team.hand_in().version == 4
 
 
+def test_checks_that_the_machine_could_not_finish_count_in_the_hour(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    team, quota = Team(store, "Blue"), Quota(an_hour=2)
+    for _ in range(2):
+        one = team.hand_in(quota)
+        for _ in range(versions.TRIES):
+            assert versions.next_to_check(store)
+            versions.check_again(store, one)
+        versions.refuse(store, one, "not decided, through no fault of the bot")
+    with pytest.raises(UsageError, match="handed in 2 versions within an hour"):
+        team.hand_in(quota)
+
+
 def test_a_pause_ends_with_the_hour_of_its_refusals(tmp_path: Path, clock: Clock) -> None:
     store = Store(tmp_path)
     team = Team(store, "Blue")

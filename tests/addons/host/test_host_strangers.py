@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.addons.host import readers, room, teams, versions
+from referee.addons.host import access, readers, room, submissions, teams, versions
 from referee.addons.host.access import Access, Asked, Page, answering, client_address
 from referee.addons.host.app import PAGES, Application
 from referee.addons.host.orders import DatabaseOrders, State
@@ -335,8 +335,32 @@ def test_a_page_that_fails_says_where_to_look(tmp_path: Path) -> None:
 def test_the_addresses_of_one_network_of_ipv6_have_one_limit(served: tuple[Cup, httpx.Client]) -> None:
     _, client = served
     statuses = [
-        client.get("/join/x", headers={"x-forwarded-for": f"2001:db8:0:1::{number:x}"}).status_code
-        for number in range(1, 340)
+        client.get("/games/x.html", headers={"x-forwarded-for": f"2001:db8:0:1::{number:x}"}).status_code
+        for number in range(1, 200)
     ]
     assert 429 in statuses
-    assert client.get("/join/x", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404
+    assert client.get("/games/x.html", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404
+
+
+def test_a_flood_of_addresses_forgets_no_limit_that_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MOST_BUCKETS", 10)
+    rates = access.Rates()
+    with pytest.raises(access.Denied):
+        for number in range(200):
+            rates.check("guesses", 20, 1e9)
+            for other in range(8):
+                rates.check(f"address {number} {other}", 1, 1e9)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0000-00-00", "2026-02-30", "%D9%A2026-01-01"])
+def test_a_day_that_is_none_is_refused_in_a_line(day: str, served: tuple[Cup, httpx.Client]) -> None:
+    cup, client = served
+    answer = client.get(f"/team/days/{day}.zip", headers=cup.headers("member"))
+    assert answer.status_code == 404 and "expected a day such as" in answer.text
+
+
+def test_a_days_games_leave_no_file_behind(served: tuple[Cup, httpx.Client]) -> None:
+    cup, client = served
+    answer = client.get("/team/days/2026-11-27.zip", headers=cup.headers("other"))
+    assert answer.status_code == 200 and answer.content.startswith(b"PK")
+    assert not [*(cup.store.folder / submissions.COMING).iterdir()]

@@ -9,11 +9,21 @@ from hypothesis import strategies as st
 
 from referee.addons.host import switches, times
 from referee.addons.host.store import Store
-from referee.addons.host.times import VALUES, Setting, frozen_at, may_practise, may_see_game, planned, setting
+from referee.addons.host.times import (
+    VALUES,
+    Setting,
+    frozen_at,
+    may_practise,
+    may_see_game,
+    planned,
+    setting,
+    typed_time,
+)
 from referee.addons.tournament.plan import Entry, Plan, identified
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.store.ledger import Line
 from referee.addons.tournament.store.reader import Book
+from referee.harness.common.errors import UsageError
 
 T = 1_800_000_000.0
 
@@ -123,3 +133,9 @@ def test_the_database_gives_these_rules_its_rows(tmp_path: Path) -> None:
     switches.set_switch(store, "table", "frozen", None, "organiser Ada")
     assert first is not None and switches.frozen_at(store) == first
     assert len(switches.settings(store)) == 2 and switches.value_of(store, "table", first - 1) == "public"
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "9001-01-01"])
+def test_a_time_that_no_page_could_show_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a time such as"):
+        typed_time(text, "Pacific/Kiritimati")

@@ -148,7 +148,14 @@ def _waiting(folder: Path) -> mail.Waiting:
     return found
 
 
-@pytest.mark.parametrize("email", ["a@b.example\nBcc: c@d.example", "a@b, c@d", "<a@b>", "-oQ/tmp@x", "x" * 99 + "@b"])
+FOREIGN = (
+    *("a@b.example\nBcc: c@d.example", "a@b, c@d", "<a@b>", "x" * 99 + "@b", "a@b.", "a@b..c", ".a@b", "[a@b", "a@-b"),
+    *("=?utf-8?q?c=40d.example=2c?=@b.example", "=?utf-8?q?a=0aBcc=3a_c?=@b.example", "\u202ea@b", "é@b.example"),
+)
+"""Addresses that a mail program may read as another one, or as a header."""
+
+
+@pytest.mark.parametrize("email", [*FOREIGN, "-oQ/tmp@x"])
 def test_texts_of_teams_reach_no_header_and_no_other_address(email: str, store: Store, tmp_path: Path) -> None:
     mail.set_on(store, True)
     team(store, "Blue", email)
@@ -157,6 +164,19 @@ def test_texts_of_teams_reach_no_header_and_no_other_address(email: str, store: 
     facts = {"team": "Blue\nBcc: x@y.example", "name": "cup\r\nBcc: x@y.example", "time": "now"}
     made = mail.message(settings("true"), "a@b.example", "final", facts)
     assert made["Bcc"] is None and "Bcc" in made["Subject"] and bytes(made).count(b"\nBcc") == 0
+
+
+def test_a_refused_address_does_not_hold_up_the_mails_of_other_teams(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mail, "AGAIN_S", (0.01, 3600.0))
+    mail.set_on(store, True)
+    for number in range(5):
+        team(store, f"Hostile {number}", f"nobody{number}@example.org")
+    team(store)
+    refuse = "import sys; data = sys.stdin.buffer.read(); sys.exit('no' if b'To: nobody' in data else 0)\n"
+    sent(store, settings(sys.executable, "-c", refuse))
+    assert sorted(states(store)) == ["failed"] * 5 + ["sent"]
 
 
 def test_a_refused_message_is_tried_again_and_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

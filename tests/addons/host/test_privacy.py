@@ -1,8 +1,10 @@
 """Who sees whose name, and who may join: pseudonyms, results for members only, and sign-up with a course code."""
 
 import csv
+import gzip
 import io
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from contests import referee
 from hosted import Team, contest, games_of, playing, until
 from hosting import Browser, Cup, serving
+from submissions import zip_of
 from test_authorisation import filled
 
 from referee.addons.host import pseudonyms, teams
@@ -60,6 +63,45 @@ def test_everybody_but_the_organiser_sees_pseudonyms_and_exports_have_the_real_n
         assert {"Ann Real", "Ben True"} <= {row["bot"] for row in rows}
     listed = referee(tmp_path, "tournament", "show", cup.store.folder, "--output", "csv")
     assert "Ann Real" in listed and aliases[0] not in listed
+
+
+FAILS = """
+import sys
+print("Ann Real was here", file=sys.stderr)
+raise SystemExit("Ann Real")
+"""
+
+
+def test_no_page_or_replay_of_others_has_the_names_of_a_bots_files_or_what_it_prints(tmp_path: Path) -> None:
+    cup = Cup(tmp_path)
+    hand_in(cup.store.folder, Withdraw(("Blue",)))
+    with cup.store.writing() as database:
+        database.execute("UPDATE team SET alias = name || ' Tern'")
+    pseudonyms.use(cup.store)
+    one, two = Team(cup.store, "Ann Real"), Team(cup.store, "Ben True")
+    for each in (one, two):
+        found = teams.team(cup.store, each.number)
+        assert found is not None
+        each.name = found.bot
+    source = tmp_path / "Ann_Real"
+    source.mkdir()
+    (source / "Ann_Real.py").write_text(FAILS)
+    (source / "bot.toml").write_text(f'name = "Ann Real"\nrun = ["{sys.executable}", "Ann_Real.py"]\n')
+    entries = [one.submit(str(zip_of(source, tmp_path / "Ann_Real.zip"))), two.submit("@random")]
+    with playing(cup.store.folder):
+        until(lambda: games_of(cup.store.folder, [entries[0].ident]) > 2, "some games")
+    with serving(cup) as client:
+        texts = {"/": client.get("/").text}
+        pages = re.findall(r'href="((?:bots|pairs)/[\w-]+\.html)"', texts["/"])
+        texts |= {path: client.get(f"/{path}").text for path in pages}
+        games = {*re.findall(r"games/([\w~-]+)\.(?:html|jsonl)", "".join(texts.values()))}
+        assert games and len(pages) >= 2
+        for game in sorted(games)[:2]:
+            texts[f"{game}.html"] = client.get(f"/games/{game}.html").text
+            replay = client.get(f"/games/{game}.jsonl.gz")
+            texts[game] = gzip.decompress(replay.content).decode() + str(replay.headers)
+    for name, text in texts.items():
+        assert not re.search("ann.?real|ben.?true", text, re.IGNORECASE), name
 
 
 def test_a_contest_whose_names_are_known_gets_no_pseudonyms(tmp_path: Path) -> None:

@@ -69,3 +69,10 @@ def test_each_person_of_the_class_has_a_row_and_nothing_handed_in_is_said_of_nob
         "Fay Frey": ("Fay Frey", "nothing handed in", "", ""),
     }
     assert [line["marks"] for line in csv.DictReader(io.StringIO(text)) if line["name"] == "'@random"] == [""]
+
+
+def test_a_stranger_who_types_the_name_of_somebody_takes_no_marks_from_them() -> None:
+    forged = HANDED | {"Eve": HandedIn("Eve", "e.zip", "refused", "", ("Anna Adler",), True, 1, 1)}
+    text = as_csv(RESULT, forged, class_list("Name\nAnna Adler\nFay Frey\n")[0], read_rule(RULE))
+    found = {line["class Name"]: line["status"] for line in csv.DictReader(io.StringIO(text)) if line["class Name"]}
+    assert found == {"Anna Adler": "not clear whose it is: Ann, Eve", "Fay Frey": "nothing handed in"}
