@@ -126,7 +126,8 @@ class Bridge:
             offered = [f"option name {CHESS960} type check default false"] if self._board.has_fen else []
             await self._say(f"id name {name}", f"id author the author of {name}", *offered, f"{protocol}ok")
         elif rest[:2] == ["name", CHESS960]:  # of setoption
-            self._chess960, self._board = rest[-1] == "true", self._conditions.board()
+            self._chess960 = rest[-1] == "true"
+            self._fen, self._board, self._driver = "", self._conditions.board(), None
         elif command == "isready":
             await self._ready()
             await self._say("readyok")

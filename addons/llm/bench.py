@@ -4,15 +4,17 @@ Each pairing of a model with an opponent at a game is a tournament of two in a f
 be continued. A run that a service ends counts nothing; its pairing is played on when the others are done.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import inf
+from collections.abc import Callable, Iterable, Sequence
+from math import inf, isclose
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from referee.addons.llm.completions import Completion, Unreadable, answer_in
+from referee.addons.llm.measure import TOKENS
 from referee.addons.llm.use import ModelUse
+from referee.addons.tournament.execution.checked_games import check_game
 from referee.addons.tournament.execution.runner import End
 from referee.addons.tournament.execution.tournament_games import TournamentGames
 from referee.addons.tournament.formats.games import ScheduledGame
@@ -21,22 +23,25 @@ from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.counted_games import endings, models_used, of_plan, seed_groups
 from referee.addons.tournament.statistics.score import Sample, Strength, strength
 from referee.addons.tournament.store import reader
-from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book
-from referee.games.contract import Fault
+from referee.games.contract import FaultKind, Player, State
 from referee.games.dice import derive_seed
 from referee.harness.common.errors import RunError, UsageError, first_of, reason, writing
 from referee.harness.common.measures import in_standings, measured
 from referee.harness.common.paths import read_limited
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.simulate import positions_to_the_end
+from referee.harness.replay.simulate import Difference, Simulation
+from referee.protocol.errors import UNDECODABLE
 
 FILE = "bench.json"
 FILE_BYTES = 1 << 20
 ROUNDS = 3
 """How often a pairing is begun whose service fails."""
 TOTAL = "all"
+COUNTS = "prompt_tokens", "completion_tokens", "completions", "illegal", "cached_tokens", "reasoning_tokens"
+"""What a transcript must confirm of a model's use."""
 
 
 class Bench(Struct, frozen=True):
@@ -131,7 +136,7 @@ def read(folder: Path) -> Bench:
         return msgspec.json.decode(read_limited(folder / FILE, FILE_BYTES), type=Bench)
     except OSError as error:
         raise UsageError(f"{folder} is no folder of a bench: {FILE}: {reason(error)}") from error
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise UsageError(f"{folder / FILE}: {error}") from error
 
 
@@ -245,32 +250,59 @@ def repeated(all_pairings: Iterable[Pairing]) -> Repeated:
             continue
         for file, line in reader.counted_lines(pairing.folder):
             found.kept += 1
-            content = reader.replay(pairing.folder, file, line)
-            if content is not None:
-                _repeat(Replay(file, content), f"{pairing.folder.name}/{line.k}", found)
+            name = f"{pairing.folder.name}/{line.k}"
+            try:
+                content = reader.replay(pairing.folder, file, line)
+                if content is not None:
+                    _repeat(line, Replay(file, content), name, found)
+            except (ValueError, RunError, Difference) as error:
+                found.differences.append(f"{name}: {str(error).splitlines()[0]}")
     return found
 
 
-def _repeat(replay: Replay, name: str, found: Repeated) -> None:
+def _repeat(line: Line, replay: Replay, name: str, found: Repeated) -> None:
+    """Plays a game again. Difference if its replay is not that of its line."""
     found.games += 1
+    check_game(line, replay)
+    simulation, used = Simulation(replay.new()), dict[int, ModelUse]()
+    for text in replay.lines[1:]:
+        if text.startswith(b'{"turn":'):
+            turn = msgspec.json.decode(text, type=Turn)
+            for player in measured(replay.header, "models"):
+                use = measured(turn, TOKENS.name).get(player, ModelUse())
+                used[player] = used.get(player, ModelUse()) + use
+                if wrong := _wrong(turn, player, use, simulation.state):
+                    found.differences.append(f"{name}, turn {turn.turn}: {wrong}")
+                exchanges = measured(turn, "transcript").get(player)
+                found.answers += bool(exchanges) and player not in turn.faults
+        if simulation.take(text) is None:
+            break
+    kept = {player: use for player, use in enumerate(line.u) if use is not None}
+    if any(not _is_same_use(use, kept.get(player, ModelUse())) for player, use in used.items()):
+        found.differences.append(f"{name}: the model's tokens or cost are others in the table")
+
+
+def _wrong(turn: Turn, player: Player, use: ModelUse, before: State) -> str:
+    """Returns how a model's answer or use in a turn differs from its transcript; empty if it does not."""
+    exchanges, fault = measured(turn, "transcript").get(player, ()), turn.faults.get(player)
+    answer = None if fault is not None else turn.answers.get(player)
+    if not exchanges:
+        return "" if answer is None else "there is no completion of the answer"
     try:
-        for number, _, step in positions_to_the_end(replay):
-            if isinstance(step, Turn):
-                for player, answer in _read_again(step):
-                    found.answers += 1
-                    if step.answers.get(player) != answer:
-                        found.differences.append(f"{name}, turn {number}: the completion gives another answer")
-    except (ValueError, RunError) as error:
-        found.differences.append(f"{name}: {str(error).splitlines()[0]}")
+        said = answer_in(Completion(exchanges[-1].completion, exchanges[-1].finish or "stop"))
+    except Unreadable:
+        said = None
+    if fault is None:
+        if said != answer:
+            return "the completion gives another answer"
+        if not _is_same_use(use, sum((each.use for each in exchanges), ModelUse())):
+            return "the completions have other tokens or another cost"
+    elif fault.kind == FaultKind.ILLEGAL and said is not None and before.check(player, said) is None:
+        return "the completion gives a legal answer, and a fault was recorded"
+    return ""
 
 
-def _read_again(turn: Turn) -> Iterator[tuple[int, object]]:
-    """Yields the answers in the last completions of a turn, except those that were refused."""
-    for player, exchanges in measured(turn, "transcript").items():
-        fault: Fault | None = turn.faults.get(player)
-        if exchanges and fault is None:
-            last = exchanges[-1]
-            try:
-                yield player, answer_in(Completion(last.completion, last.finish or "stop"))
-            except Unreadable:
-                yield player, None
+def _is_same_use(one: ModelUse, other: ModelUse) -> bool:
+    """Whether the counts are equal, and the costs but for rounding."""
+    counts = all(getattr(one, name) == getattr(other, name) for name in COUNTS)
+    return counts and isclose(one.cost or 0.0, other.cost or 0.0, rel_tol=1e-6)

@@ -38,7 +38,8 @@ PATIENCE_S = 300.0
 """Most time of one call that goes into waits for a service that is busy."""
 BUSY_S = 1.0
 """The first such wait, if the service does not say how long. It doubles too."""
-MAX_WAIT_S = 1e6
+MAX_WAIT_S = 1e9
+"""A service that asks for a longer wait is said to ask for at least this one."""
 SAID_S = 2.0
 """The terminal shows a wait from this length on."""
 UNUSABLE = (401, 403, 404)
@@ -58,6 +59,10 @@ MESSAGE_CHARACTERS = 300
 USAGE_BYTES = ERROR_BYTES = 10_000
 """Longer counts of tokens or errors are not parsed: 8 MiB of empty lists would take 200 MiB."""
 NULL = Raw(b"null")
+TEXTS = ("text", "output_text", "refusal")
+"""The types of parts that have what the model says."""
+FAILED = "error"
+"""Some services give this as the end of a completion that broke off."""
 HIDDEN = "[key]"
 """Stands for the key, if a service repeats it."""
 
@@ -83,11 +88,11 @@ class Unanswered(Exception):
 
 
 class _Part(Struct):
-    """A piece of a completion. Those of other types than `text` have reasoning, and no text of the answer."""
+    """A piece of a completion. Those of other types than `TEXTS` have reasoning, and no text of the answer."""
 
-    type: str = "text"
-    text: str | None = None
-    refusal: str | None = None
+    type: Raw = Raw(b'"text"')
+    text: Raw = NULL
+    refusal: Raw = NULL
 
 
 class _Said(Struct):
@@ -196,9 +201,8 @@ class Relay:
         left_out = self._left_out
         while True:
             body = self._body(messages, schema, seed, max_tokens, left_out)
-            started = time.monotonic()
             try:
-                content = await self._post(msgspec.json.encode(body), limit_s)
+                content, took_s = await self._post(msgspec.json.encode(body), limit_s)
             except _Refused as refused:
                 if "max_tokens" in body and "max_completion_tokens" in str(refused):
                     self._limit_name = "max_completion_tokens"
@@ -209,7 +213,7 @@ class Relay:
             else:
                 self._left_out = left_out
                 received = self._read(content, messages, SCHEMA in body)
-                return received._replace(left_out=tuple(sorted(left_out - {SCHEMA})), took_s=time.monotonic() - started)
+                return received._replace(left_out=tuple(sorted(left_out - {SCHEMA})), took_s=took_s)
 
     def _body(
         self,
@@ -244,44 +248,60 @@ class Relay:
             return SCHEMA
         return SEED if SEED in body and settings.seed is None else None
 
-    async def _post(self, body: bytes, limit_s: float) -> bytes:
-        """Returns the content of the response. Ends the connection when it is cancelled or takes too long."""
+    async def _post(self, body: bytes, limit_s: float) -> tuple[bytes, float]:
+        """Returns the content of a response, and how long it took from the connection on.
+
+        Ends the connection when it is cancelled or takes too long.
+        """
         key, sockets = self._key(), list[socket.socket]()
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
 
-        def exchange() -> tuple[int, Message, bytes]:
+        heads, contents, started = list[tuple[int, Message]](), list[bytes](), list[float]()
+
+        def begin() -> None:
+            """Ends the time for connecting, which is the service's, and begins that of the model."""
+            started.append(time.monotonic())
+            scope.deadline = trio.current_time() + limit_s
+
+        def exchange() -> None:
             with closing(self._connection()) as connection:
                 connection.connect()
                 sockets.append(connection.sock)
+                trio.from_thread.run_sync(begin)
                 connection.request("POST", self._path, body, headers)
                 with connection.getresponse() as response:
-                    return response.status, response.headers, response.read(MAX_BYTES + 1)
+                    heads.append((response.status, response.headers))
+                    contents.append(response.read(MAX_BYTES + 1))
 
         try:
-            with trio.fail_after(limit_s):
-                status, received, content = await trio.to_thread.run_sync(exchange, abandon_on_cancel=True)
+            with trio.fail_after(self.settings.timeout_s) as scope:
+                await trio.to_thread.run_sync(exchange, abandon_on_cancel=True)
         except trio.TooSlowError:
-            if not sockets:
-                raise Trouble(f"{self} cannot be reached within {limit_s:g} s", unusable=True, again=True) from None
-            late = f"{self} gave no completion within {limit_s:g} s"
-            raise Unanswered(Fault(FaultKind.TIMEOUT, late)) from None
+            if not started:
+                late = f"{self} cannot be reached within {self.settings.timeout_s:g} s"
+                raise Trouble(late, unusable=True, again=True) from None
+            if not _is_error(heads):
+                late = f"{self} gave no completion within {limit_s:g} s"
+                raise Unanswered(Fault(FaultKind.TIMEOUT, late)) from None
         except (ConnectionRefusedError, socket.gaierror, ssl.SSLError) as error:
             text = f"{self} cannot be reached: {self._plain(str(error), key)}"
             raise Trouble(text, unusable=True, again=True) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise Trouble(f"{self}: {self._plain(str(error) or type(error).__name__, key)}", again=True) from None
+            if not _is_error(heads):
+                raise Trouble(f"{self}: {self._plain(str(error) or type(error).__name__, key)}", again=True) from None
         finally:
             for opened in sockets:
                 with suppress(OSError):  # ends the thread, if it still reads
                     opened.shutdown(socket.SHUT_RDWR)
+        (status, received), content = heads[0], contents[0] if contents else b""
         if len(content) > MAX_BYTES:
             raise Trouble(f"{self} answered with more than {MAX_BYTES >> 20} MiB")
         if key:
             content = content.replace(key.encode(), HIDDEN.encode())
         if 200 <= status < 300:
-            return content
+            return content, time.monotonic() - started[0]
         message, code = _error(content)
         text = f"{self} answered {status} {self._plain(message, key)}".rstrip()
         if code in NO_MONEY:
@@ -309,23 +329,29 @@ class Relay:
             response = msgspec.json.decode(content, type=_Response)
             choice = response.choices[0]
             parts = _parts(choice.message.content)
-        except (*UNDECODABLE, IndexError) as error:
-            raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
-        message, usage, finish = choice.message, _parsed(response.usage), _text(choice.finish_reason)
+            finish = _text(choice.finish_reason)
+            if finish == FAILED:
+                raise ValueError("it broke off")
+        except (*UNDECODABLE, IndexError, ValueError) as error:
+            said = _error(content)
+            why, code = said if re.search(rb'"error"\s*:', content[:ERROR_BYTES]) else (str(error), "")
+            text = f"{self} answered with no completion: {self._plain(why, key)}"
+            raise Trouble(text, again=code not in NO_MONEY) from None
+        message, usage = choice.message, _parsed(response.usage)
         completion = Completion(
-            text=_without("".join(part.text or "" for part in parts), key),
+            text=_without("".join(text for text, _ in parts), key),
             finish="stop" if finish is None else self._plain(finish, key),
-            refusal=_without(message.refusal or "".join(part.refusal or "" for part in parts), key),
+            refusal=_without(message.refusal or "".join(refusal for _, refusal in parts), key),
             reasoning=_without(_text(message.reasoning_content) or _text(message.reasoning) or "", key),
         )
-        prompt, said = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-        estimated = not prompt or said is None
+        prompt, counted = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        estimated = not prompt or counted is None
         if estimated:
             size = sum(len(each["content"].encode()) for each in messages)
-            prompt, said = _tokens(size), _tokens(len(content))
+            prompt, counted = _tokens(size), _tokens(len(content))
         reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
         cached = _count(usage, "prompt_tokens_details", "cached_tokens")
-        return Received(completion, prompt or 0, said or 0, estimated, structured, reasoning or 0, cached or 0)
+        return Received(completion, prompt or 0, counted or 0, estimated, structured, reasoning or 0, cached or 0)
 
     def _plain(self, text: str, key: str) -> str:
         return printable(_without(text, key), MESSAGE_CHARACTERS)
@@ -342,18 +368,29 @@ def _without(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if key else text
 
 
-def _parts(content: Raw) -> list[_Part]:
-    """Returns the parts of a completion. UNDECODABLE if it has none."""
+def _parts(content: Raw) -> list[tuple[str, str]]:
+    """Returns text and refusal of each part of a completion. UNDECODABLE if it has none."""
     if not bytes(content).startswith(b"[") or len(bytes(content)) > PARTS_BYTES:
-        return [_Part(text=msgspec.json.decode(content, type=str | None))]
-    parts = msgspec.json.decode(content, type=list[_Part])
-    return [part if part.type in ("text", "output_text", "refusal") else _Part() for part in parts]
+        return [(_string(content), "")]
+    parts = [part for part in msgspec.json.decode(content, type=list[_Part]) if _text(part.type) in TEXTS]
+    return [(_string(part.text), _string(part.refusal)) for part in parts]
+
+
+def _string(member: Raw) -> str:
+    """Returns a text; empty for null. UNDECODABLE for anything else."""
+    return msgspec.json.decode(member, type=str | None) or ""
+
+
+def _is_error(heads: Sequence[tuple[int, Message]]) -> bool:
+    """Returns whether a response has begun that is no completion, so that its status says enough."""
+    return any(not 200 <= status < 300 for status, _ in heads)
 
 
 def _impatience(asked_s: float, waited_s: float) -> str:
     """Returns why Referee waits no longer for a busy service. `asked_s`: the wait that it asks for; 0 = none."""
     if asked_s > BUSY_S:
-        return f"it asks for a wait of {asked_s:g} s, which is too long: Referee waits at most {PATIENCE_S:g} s a call"
+        asked = f"{'at least ' * (asked_s >= MAX_WAIT_S)}{asked_s:,.0f} s"
+        return f"it asks for a wait of {asked}, which is too long: Referee waits at most {PATIENCE_S:g} s a call"
     return f"Referee has waited {waited_s:.0f} s in vain"
 
 

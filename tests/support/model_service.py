@@ -37,7 +37,7 @@ class Request:
     def send(self, status: int, content: bytes, **headers: str) -> None:
         """Answers with any bytes."""
         self.handler.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+        for name, value in {"Content_Length": str(len(content)), **headers}.items():
             self.handler.send_header(name.replace("_", "-"), value)
         self.handler.end_headers()
         self.handler.wfile.write(content)
@@ -71,6 +71,11 @@ class Request:
     def wait_for_end(self) -> None:
         """Waits until the client has closed the connection."""
         self.handler.connection.recv(1)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the service ends."""
+        return self.handler.server.ended.is_set()  # type: ignore[attr-defined]
 
     def wait(self, seconds: float) -> None:
         """Keeps the client waiting, or less if the service ends."""

@@ -118,6 +118,10 @@ def _arranged(
     for each in models:
         if not each.startswith(PREFIX) and not each.partition("=")[2].startswith(PREFIX):
             raise UsageError(f"{each}: expected a language model, such as {PREFIX}gpt-oss-20b")
+    for named in (models, against, game):
+        if len(set(named)) < len(named):
+            twice = next(one for one in named if named.count(one) > 1)
+            raise UsageError(f"{twice}: expected each once; it would be measured twice, and counted as one")
     found = [typed_game(each) for each in game]
     for rules in found:
         if 2 not in rules.seats:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import chess
     import chess.pgn
 
+MOST_LINE, MOST_GAME = 50_000, 1 << 20
+"""Characters of a line, and of a game with its comments: python-chess reads longer lines in quadratic time."""
 WHITE, BLACK = 1, 0
 """Seats: OpenSpiel's player 1 is White."""
 LINE = re.compile(rb"[^\r\n]+")
@@ -203,8 +205,9 @@ class Positions:
 
 def _counters(found: re.Match[bytes]) -> Iterator[bytes]:
     """Yields the two numbers at the end of a FEN, which in an EPD are operations."""
+    operations = re.sub(rb'"[^"]*"', b"", found["operations"] or b"")
     for name, default in ((b"hmvc", b"0"), (b"fmvn", b"1")):
-        operation = re.search(rb"\b%b\s+(\d+)" % name, found["operations"] or b"")
+        operation = re.search(rb"\b%b\s+(\d+)" % name, operations)
         yield found[name.decode()] or (operation[1] if operation else default)
 
 
@@ -214,6 +217,9 @@ class Games:
     def __init__(self, content: bytes, plies: int | None, chess960: bool) -> None:
         import chess.pgn
 
+        for number, line in enumerate(io.BytesIO(content), 1):
+            if len(line) > MOST_LINE:
+                raise ValueError(f"line {number} has more than {MOST_LINE:,} characters")
         self._plies, self._chess960 = plies, chess960
         self._file = io.StringIO(content.decode("utf-8", "replace"))
         self._starts: list[int] = []
@@ -222,6 +228,7 @@ class Games:
             if chess.pgn.read_headers(self._file) is None:
                 break
             self._starts.append(start)
+        self._end = self._file.tell()
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -233,12 +240,27 @@ class Games:
         import chess.pgn
 
         class Quiet(chess.pgn.GameBuilder[chess.pgn.Game]):
-            """Keeps errors, which the library would log with the stranger's text."""
+            """Keeps errors, which the library would log with the stranger's text, and reads the main line only."""
+
+            def begin_variation(self) -> Any:
+                return chess.pgn.SKIP
+
+            def end_variation(self) -> None:
+                pass
+
+            def visit_comment(self, comment: str) -> None:
+                pass
+
+            def visit_nag(self, nag: int) -> None:
+                pass
 
             def handle_error(self, error: Exception) -> None:
                 self.game.errors.append(error)
 
-        self._file.seek(self._starts[number])
+        start, end = self._starts[number], (*self._starts[number + 1 : number + 2], self._end)[0]
+        if end - start > MOST_GAME:
+            raise ValueError(f"it has more than {MOST_GAME:,} characters")
+        self._file.seek(start)
         game = chess.pgn.read_game(self._file, Visitor=lambda: Quiet(Game=chess.pgn.Game))
         if game is None:
             raise ValueError("it cannot be read")
@@ -246,6 +268,8 @@ class Games:
             first = game.board()
         except ValueError as error:
             raise ValueError(one_line(str(error))) from error
+        if first.uci_variant != "chess":
+            raise ValueError(f"it is a game of {first.uci_variant}, not of chess")
         first.chess960 = self._chess960
         moves = list(game.mainline_moves())
         kept = moves if self._plies is None else moves[: self._plies]

@@ -10,12 +10,11 @@ import msgspec
 
 from referee.addons.tournament import organise
 from referee.addons.tournament.contests import contests
-from referee.addons.tournament.execution.worker import content
+from referee.addons.tournament.execution.checked_games import check_game
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import tournament_archive
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Line
-from referee.games.contract import Result
 from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import counted, printable
@@ -24,7 +23,7 @@ from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.simulate import Difference, verify
+from referee.harness.replay.simulate import Difference
 
 HIDING = Isolation("required", (("files", None),))
 """The isolation of builds: without a layer that hides files, none begins."""
@@ -86,7 +85,7 @@ def _verified(folder: Path, name: str, sample: str, again: Any) -> int:
             without += 1
             continue
         try:
-            _check(line, replay)
+            check_game(line, replay)
             seated = {seat: programs[ident] for seat, ident in enumerate(line.b) if ident in programs}
             if again is not None and seated:
                 again.again(replay, seated, plan.limits)
@@ -115,17 +114,3 @@ def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:
         if not line.forfeit and luck.random() < share:
             kept = reader.replay(folder, file, line)
             yield line, None if kept is None else Replay(Path(line.k), kept)
-
-
-def _check(line: Line, replay: Replay) -> None:
-    """Difference if the replay is wrong, or not that of the line."""
-    if replay.other_rules:
-        raise Difference(1, f"the rules have the hash {replay.header.game_sha256}, and {replay.game.sha256} here")
-    result = verify(replay)
-    if replay.header.setup.seed != line.s:
-        raise Difference(1, f"the seed is {replay.header.setup.seed}, and {line.s} in the ledger")
-    recorded = Result(line.r, line.p, line.why)
-    if result is None or (result.ranks, result.scores) != (recorded.ranks, recorded.scores):
-        raise Difference(len(replay.lines), f"the result is {result}, and {recorded} in the ledger")
-    if line.a and content(replay.lines, replay.game) != line.a:
-        raise Difference(1, "the course of the game is another than in the ledger")

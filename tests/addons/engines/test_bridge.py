@@ -225,6 +225,12 @@ def test_another_position_is_another_match(start: Start) -> None:
     assert len({each["options"]["fen"] for each in gui.heard() if "seat" in each}) == 2
 
 
+def test_a_position_that_came_before_the_option_of_chess960_is_set_up_anew(start: Start) -> None:
+    gui, fen = start(), "k6r/8/8/8/8/8/8/1K3R2 w - - 0 1"
+    gui.say(f"position fen {fen}", "setoption name UCI_Chess960 value true")
+    assert gui.ask(f"position fen {fen} moves b1a1", "go movetime 500", word="bestmove") == "bestmove a8a7"
+
+
 def test_the_usual_position_may_come_as_fen(start: Start) -> None:
     fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     assert start().ask(f"position fen {fen} moves e2e4", "go movetime 50", word="bestmove") == "bestmove a7a6"

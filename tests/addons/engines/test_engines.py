@@ -383,6 +383,23 @@ async def test_an_engine_is_told_its_periods_in_the_terms_of_its_protocol(
 
 
 @pytest.mark.trio
+@pytest.mark.parametrize("late", [1, 2, 3, 4])
+async def test_an_engine_that_is_late_loses_in_whichever_period_it_is_and_whatever_time_it_says(
+    engines: Engines, late: int
+) -> None:
+    body = (
+        "count = 0; MINE = 'g8f6', 'f6g8', 'g8f6', 'f6g8'\n"
+        "def go(asked):\n"
+        "    global count; count += 1\n"
+        f"    if count == {late}: say('info time 1 depth 1'); return\n"
+        "    say('info time 999999 depth 1'); say('bestmove ' + MINE[count - 1])"
+    )
+    clock = TimeControl(initial_s=0.4, answers=2)
+    played = await engines.play("uci", body, SLACK, time=clock)
+    assert (played.fault.kind, played.fault.call) == (FaultKind.TIMEOUT, late)
+
+
+@pytest.mark.trio
 @pytest.mark.parametrize(
     ("protocol", "game", "bank_s", "told"),
     [

@@ -94,6 +94,14 @@ def test_a_book_for_go_is_a_collection_of_games(tmp_path: Path) -> None:
         ('[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n*\n', "NO_BLACK_KING"),
         ('[FEN "' + "garbage" * 1000 + '"]\n\n*\n', "game 1: "),
         ("a" * 1_000_000, "line 1: 'a{60}'…"),
+        (FIRST + " " * 200_000 + "!", "is neither EPD nor FEN"),
+        (FIRST + " " + "9" * 5000 + " 1", "is neither EPD nor FEN"),
+        (FIRST + " hmvc 99999999999999999999;", "the game is over there"),
+        ('[Event "x"]\n\n1. e4 {' + "x" * 100_000, "line 3 has more than 50,000 characters"),
+        ('[Event "x"]\n\n1. e4 ' + "{x}\n" * 300_000, "game 1: it has more than 1,048,576 characters"),
+        ('[Event "x"]\n[Variant "Atomic"]\n\n1. e4 *\n', "it is a game of atomic"),
+        ('[FEN "' + "8/" * 10_000 + '"]\n\n*\n', "game 1: "),
+        ('[Event "x"]\n\n1. e4 *\n'.encode("utf-16"), "is neither EPD nor FEN"),
     ],
 )
 def test_a_book_that_is_wrong_is_refused_in_one_line(
@@ -122,6 +130,12 @@ def test_a_book_for_go_that_is_wrong_is_refused_in_one_line(text: str, why: str,
     with pytest.raises(UsageError, match=why) as refused:
         book(text, tmp_path, GO)
     assert len(str(refused.value)) < 400 and "\n" not in str(refused.value)
+
+
+def test_variations_and_comments_of_a_book_are_passed_over_however_deep(tmp_path: Path) -> None:
+    moves = "1. e4 (1. d4 d5 (1... Nf6)) $1 {a comment} " + "(1. c4 \n" * 20_000 + ")\n" * 20_000 + "e5 *\n"
+    (found,) = book('[Event "Café"]\n\n'.encode("latin-1") + moves.encode(), tmp_path)
+    assert begun(CHESS, found).startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")
 
 
 def test_only_a_file_can_be_a_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +204,7 @@ def test_every_wrong_opening_is_named_before_the_first_game_and_one_far_behind_i
         ";",
         ' c0 "Réti";',
         " bm Zz9;",
+        ' c0 "hmvc 7; fmvn 8";',
     ],
 )
 def test_operations_and_comments_behind_a_position_are_no_part_of_it(behind: str, tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """`referee bench`: models at the same games, against the same opponents, at equal cost."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from model_service import ModelService, Request, serving
 
 from referee.addons.llm import bench
 from referee.addons.llm.bench import Bench
+from referee.addons.tournament.store import reader
 from referee.harness.cli.main import main
+from referee.harness.common.errors import RunError
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked")]
 
@@ -46,6 +51,63 @@ def test_each_model_plays_the_same_seeds_and_seats_and_the_transcripts_repeat_th
     assert f"repeated 4 of 4 games from their transcripts: {asked - 1} answers, 0 differences" in output
     assert len(service.requests) == asked
     assert "Elo [95 %]" in output and "$ a game" in output
+
+
+def repeated(folder: Path, change: Callable[[bytes], bytes]) -> list[str]:
+    """Plays the first game of a bench again from its transcript, with the replay changed."""
+    (pairing,) = bench.pairings(bench.read(folder), folder)
+    file, line = next(reader.counted_lines(pairing.folder))
+    content = reader.replay(pairing.folder, file, line)
+    assert content is not None
+    changed, found = change(content), bench.Repeated()
+    assert changed != content
+    try:
+        bench._repeat(line, Replay(file, changed), "game", found)
+    except (Difference, ValueError, RunError) as error:
+        return [str(error)]
+    return found.differences
+
+
+def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
+    """Returns a function that changes the first turn of a replay with a transcript."""
+
+    def changed(content: bytes) -> bytes:
+        lines = content.splitlines()
+        at = next(number for number, line in enumerate(lines) if b'"transcript":' in line)
+        turn = json.loads(lines[at])
+        change(turn)
+        lines[at] = json.dumps(turn, separators=(",", ":"), ensure_ascii=False).encode()
+        return b"\n".join(lines) + b"\n"
+
+    return changed
+
+
+def test_a_transcript_that_somebody_edited_is_found_out(service: ModelService, tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    service.acts = ()
+    assert main(["bench", service.spec("--price 100"), *GAMES, "--folder", str(folder), "--json"]) == 0
+
+    def last(turn: dict[str, Any]) -> Any:
+        return next(iter(turn["transcript"].values()))[-1]
+
+    edits: dict[str, Callable[[bytes], bytes]] = {
+        "gives another answer": edited(lambda turn: last(turn).update(completion='{"cell": 77}')),
+        "another answer": edited(lambda turn: last(turn).update(completion="no answer")),
+        "no completion of the answer": edited(lambda turn: turn.pop("transcript")),
+        "other tokens": edited(lambda turn: last(turn)["use"].update(prompt_tokens=1)),
+        "another cost": edited(lambda turn: last(turn)["use"].update(cost=0.0)),
+        "others in the table": edited(lambda turn: next(iter(turn["model"].values())).update(prompt_tokens=1)),
+        "": edited(lambda turn: turn.update(transcript=5)),
+        "hash": edited(lambda turn: turn.update(hash="0" * 16)),
+        "line": lambda content: content[: len(content) // 2],
+    }
+    for message, change in edits.items():
+        found = repeated(folder, change)
+        assert found and any(message in each for each in found), message
+    pairing = bench.pairings(bench.read(folder), folder)[0].folder
+    for pack in pairing.rglob("*.gz*"):
+        pack.write_bytes(pack.read_bytes()[:-40])
+    assert main(["bench", str(folder), "--repeat"]) == 1
 
 
 def test_a_game_whose_service_fails_is_set_aside_and_played_again(
@@ -104,6 +166,8 @@ def test_what_a_model_has_not_spent_is_left_for_its_other_pairings(tmp_path: Pat
         (["llm:a", "@random", "--game", "tictactoe"], "@random: expected a language model"),
         (["nowhere"], "nowhere is no folder of a bench"),
         (["llm:a", "--game", "aibg5"], "expected a game for two"),
+        (["llm:a", "llm:a", "--game", "tictactoe"], "llm:a: expected each once"),
+        (["llm:a", "--game", "tictactoe", "--against", "@random", "--against", "@random"], "@random: expected each"),
     ],
 )
 def test_a_wrong_request_is_explained(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -356,13 +356,21 @@ async def test_a_passing_trouble_is_no_fault_and_a_lasting_one_ends_the_run_with
         (fail(500), "answered 500 broken (5 attempts)", 5),
         (Request.reset, "(5 attempts)", 5),
         (send(200, b"{"), "answered with no completion", 5),
-        (fail(429, "no", Retry_After="3600"), "asks for a wait of 3600 s, which is too long", 1),
+        (fail(429, "no", Retry_After="3600"), "asks for a wait of 3,600 s, which is too long", 1),
         (fail(429, "no"), "answered 429 no; Referee has waited 7 s in vain", 4),
-        (fail(429, "no", Retry_After="9" * 30), "asks for a wait of 1e+06 s, which is too long", 1),
+        (fail(429, "no", Retry_After="31536000"), "asks for a wait of 31,536,000 s, which is too long", 1),
+        (fail(429, "no", Retry_After="9" * 30), "a wait of at least 1,000,000,000 s, which is too long", 1),
         (fail(429, "no", Retry_After="9" * 400), "which is too long", 1),
-        (fail(503, "no", Retry_After="inf"), "asks for a wait of 1e+06 s, which is too long", 1),
+        (fail(503, "no", Retry_After="inf"), "a wait of at least 1,000,000,000 s, which is too long", 1),
         (fail(503, "no", Retry_After="Fri, 31 Dec 9999 23:59:59 GMT"), "which is too long", 1),
         (fail(418, "teapot"), "answered 418 teapot", 1),
+        (send(200, b'{"error": {"message": "overloaded"}}'), "no completion: overloaded (5 attempts)", 5),
+        (send(200, b'{"error": {"message": "top up", "code": "insufficient_quota"}}'), "no completion: top up", 1),
+        (say(FIRST, finish="error"), "answered with no completion: it broke off (5 attempts)", 5),
+        (say([{"type": "text", "text": 5}]), "answered with no completion", 5),
+        (send(500, b"half", Content_Length="50"), "answered 500 half (5 attempts)", 5),
+        (send(200, b"{}", **{f"X_{number}": "x" * 60_000 for number in range(9)}), "no completion", 5),
+        (send(200, b"{}", **{f"X_{number}": "" for number in range(101)}), "got more than 100 headers", 5),
         (fail(400, "the prompt is too long"), "answered 400 the prompt is too long", 3),
         (fail(401, "no such key"), "answered 401 no such key", 1),
         (send(307, b"", Location="http://127.0.0.1:1/v1"), "follows no redirects", 1),
@@ -381,6 +389,48 @@ async def test_a_lasting_trouble_is_explained(
         await completed(service)
     assert detail in str(trouble.value) and service.url in str(trouble.value)
     assert len(service.requests) == requests
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("date", ["Thu, 01 Jan 1970 00:00:00 GMT", "0", "-5", "nan", "soon"])
+async def test_a_wait_that_is_over_or_is_none_is_not_said_to_be_asked_for(
+    service: ModelService, date: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(relay, "SAID_S", 0.0)
+    service.acts = (fail(429, "slow down", Retry_After=date), say(FIRST))
+    await completed(service)
+    assert "slow down" in (said := capfd.readouterr().err) and "asks" not in said
+
+
+@pytest.mark.trio
+async def test_a_service_whose_status_changes_is_not_asked_for_ever(service: ModelService) -> None:
+    service.acts = (fail(429), fail(500), fail(400, "bad seed"), fail(503)) * 50
+    with pytest.raises(relay.Trouble, match=r"answered 500 broken \(5 attempts\)"):
+        await completed(service)
+    assert len(service.requests) < 30
+
+
+@pytest.mark.trio
+async def test_an_error_that_trickles_is_the_services_and_a_completion_that_trickles_is_late(
+    service: ModelService,
+) -> None:
+    def trickle(request: Request, status: int) -> None:
+        request.send(status, b"x", Content_Length="1000")
+        while not request.ended:
+            request.handler.wfile.write(b"x")
+            request.wait(0.02)
+
+    service.acts = (*[partial(trickle, status=500)] * 5, partial(trickle, status=200))
+    with pytest.raises(relay.Trouble, match="answered 500"):
+        await completed(service, timeout_s=0.1)
+    with pytest.raises(relay.Unanswered, match="gave no completion within"):
+        await completed(service, timeout_s=0.1)
+
+
+@pytest.mark.trio
+async def test_a_model_without_time_left_is_late_although_the_service_works(service: ModelService) -> None:
+    with pytest.raises(relay.Unanswered):
+        await completed(service, timeout_s=0.0)
 
 
 @pytest.mark.trio
@@ -416,6 +466,15 @@ async def test_a_completion_may_be_a_list_of_parts(service: ModelService) -> Non
     assert received.completion.text == FIRST
     assert (received.prompt_tokens, received.completion_tokens, received.estimated) == (120, 30, False)
     assert (await completed(service)).completion.refusal == "No."
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    "odd", [{"type": "image", "text": 5}, {"type": 7, "text": FIRST}, {"type": None}, {"text": None}]
+)
+async def test_parts_of_other_types_are_no_answer(service: ModelService, odd: dict[str, Any]) -> None:
+    service.acts = (say([odd, {"type": "text", "text": FIRST}]),)
+    assert (await completed(service)).completion.text == FIRST
 
 
 @pytest.mark.trio

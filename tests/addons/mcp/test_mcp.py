@@ -76,7 +76,7 @@ class Assistant:
 @asynccontextmanager
 async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Assistant]:
     """Connects a client to a server in this process, which works in that folder."""
-    with trio.fail_after(60), chdir(folder):
+    with trio.fail_after(240), chdir(folder):
         async with Client(direct(conditions(*options)), mode=mode) as client:  # type: ignore[arg-type]
             yield Assistant(client)
 
