@@ -266,7 +266,7 @@ async def _check(intake: Intake, submission: Submission, path: Path, log: Path |
     command = [*PROGRAM, intake.beside, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
     command += [] if log is None else ["--log", str(log)]
     command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
-    started, lack = time.monotonic(), CoreLack()
+    started, lack = time.monotonic(), CoreLack(from_root=True)
     done = await _ended(command, CHECK_S + intake.limits.build_s, lack)
     spent_s = time.monotonic() - started
     if done is None:
