@@ -123,7 +123,7 @@ def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> N
     ends = []
     for jobs in ("1", "2"):
         argv = ("@baseline", "@random", "--game", "tictactoe", "--seed", "9", "--no-pin", "--jobs", jobs, "--json")
-        found = json.loads(run(*argv, "--elo", "0", "200")[1])
+        found = json.loads(run(*argv, "--elo", "0", "100")[1])
         ends.append([found[name] for name in names])
     assert ends[0] == ends[1]
 
