@@ -92,9 +92,7 @@ def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_p
     assert main(tuple(group["look"][1:])) == 0  # the games are kept without being asked
     _, out, _ = run(*argv, "--ledger", "kept", "--resume")
     lines = (tmp_path / "kept" / "faults" / "game-1.jsonl").read_text().splitlines()
-    turn = next(
-        number for number, line in enumerate(lines[2:], 1) if '"faults"' in line
-    )  # header and opening come first
+    turn = next(json.loads(line)["turn"] for line in lines if '"ruling"' in line)
     assert f"look    referee replay show kept/faults/game-1.jsonl --turn {turn}\n" in out
     assert out.endswith("ledger  kept\n")
     (line,) = [line for line in out.splitlines() if line.startswith("Faults|")]
