@@ -395,7 +395,7 @@ def main() -> None:
     if not mutants:
         print("no mutant was drawn: no line within a function has changed")
     elif asked.command == "mark":
-        mark(mutants, asked.folder)
+        mark(mutants, asked.folder.resolve())
     elif asked.command == "try":
 
         def save() -> None:
