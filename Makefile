@@ -7,8 +7,6 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 NEW_ENOUGH := import sys; sys.version_info >= (3, 11) or sys.exit("Referee needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 …")
 CORE := .venv/core
-NUMBER ?= 60
-SINCE ?= HEAD~1
 READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
@@ -45,7 +43,10 @@ quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits and not nightly" --ignore tests/kits --hypothesis-profile quick $(WORKERS) $(ARGS)
 
 # Changes lines that differ from a commit, one at a time, and names the changes that no test notices. Takes hours.
+NUMBER ?= 60
+SINCE ?= HEAD~1
 mutants: $(READY) toolchains
+	rm -rf build/marked build/marked-* && mkdir -p build
 	$(BIN)/python -m referee.tools.mutants draw build/mutants.json --number $(NUMBER) --since $(SINCE)
 	$(BIN)/python -m referee.tools.mutants mark build/mutants.json build/marked
 	$(BIN)/python -m referee.tools.mutants try build/mutants.json build/marked

@@ -248,8 +248,6 @@ def _not_json(line: bytes | bytearray, error: Exception) -> RemoteProtocolError:
         return broken("an object over several lines; a frame is one line", text)
     if not text.startswith((b"{", b"[")) or (text[:1] == b"{" and not _MEMBER.search(text)):
         return stray_print(text)
-    if isinstance(error, UnicodeDecodeError):
-        return broken("invalid UTF-8", text)
     if isinstance(error, RecursionError):
         return broken(f"nested deeper than {MAX_DEPTH} levels", text)
     if isinstance(error, msgspec.ValidationError):
@@ -262,10 +260,12 @@ _MEMBER = re.compile(rb'"(jsonrpc|id|result|error|method)"')
 
 
 def _hidden_cause(text: bytes | bytearray) -> str | None:
-    """Returns a cause that msgspec's message does not name: the standard decoder accepts the line."""
+    """Returns a cause that msgspec's message does not name, whatever its version."""
     constants: list[str] = []
     try:
-        json.loads(text, parse_constant=constants.append)
+        json.loads(text.decode(), parse_constant=constants.append)
+    except UnicodeDecodeError:
+        return "invalid UTF-8"
     except (ValueError, RecursionError):
         return None
     return "NaN and Infinity are not allowed" if constants else "a lone surrogate"

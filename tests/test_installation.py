@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from borrowed import environment
 from needs import needs
 
 from referee.games import registry
 from referee.harness.new import write as new
 from referee.tools import generated
+from referee.tools.borrowed import environment
 from referee.tools.manual import manual_files
 from referee.tools.toolchains import missing
 

@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from borrowed import environment
 from pulled_out import pull_out
 
 from referee.harness.addons import Command
+from referee.tools.borrowed import environment
 from referee.tools.changed_addons import ADDONS
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]

@@ -11,21 +11,22 @@ function and text, so that it is found again after lines have moved.
 
 import argparse
 import ast
-import json
 import random
 import re
 import subprocess
 import sys
-import sysconfig
-import venv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 from threading import Lock
 from xml.etree import ElementTree
+
+import msgspec
+from msgspec import Struct
+
+from referee.tools.borrowed import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("protocol", "games", "harness", "addons")
@@ -55,7 +56,7 @@ FIRST_TESTS, MOST_TESTS = 6, 40
 """Tests that are tried on a mutant, the cheapest of those that reach it."""
 LIMIT_S = 300
 REPORT = "marks.xml"
-MARK = """
+MARK = r"""
 import os as _os
 _seen = set()
 def mark(number):
@@ -64,14 +65,13 @@ def mark(number):
         _seen.add((number, test))
         try:
             with open(FILE, "a") as file:
-                file.write(f"{number} {test}\\\\n")
+                file.write(f"{number} {test}\n")
         except OSError:
             pass
 """
 
 
-@dataclass
-class Mutant:
+class Mutant(Struct):
     """A change of one place."""
 
     file: str
@@ -91,8 +91,7 @@ class Mutant:
         return self.file, self.function, self.was, self.now, self.place
 
 
-@dataclass
-class Site:
+class Site(Struct):
     """Where a mutant is in today's text, in bytes."""
 
     mutant: Mutant
@@ -213,7 +212,7 @@ def changed(root: Path, commit: str) -> dict[str, set[int]]:
 
 
 def draw(number: int, seed: int, since: str | None) -> list[Mutant]:
-    """Draws among the places that a mark can stand before: those within functions."""
+    """Draws among the places within functions, where a mark can be put before the statement."""
     lines = None if since is None else changed(ROOT, since)
     places = [
         site
@@ -234,19 +233,24 @@ def copied(folder: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
 
 
+def installed(folder: Path) -> Path:
+    """Installs a copy in place. Returns its Python."""
+    return environment(folder / ".venv", "--editable", folder)
+
+
 def mark(mutants: Sequence[Mutant], folder: Path) -> None:
     """Makes a copy of the tree in which each mutant's statement first notes the test that reaches it, and tests it."""
     copied(folder)
     mark_files(mutants, folder)
     suite = ["-m", "pytest", "-q", "-m", "not nightly", "-p", "no:rerunfailures", "-n", "3", "--junitxml", REPORT]
-    subprocess.run([str(environment(folder)), *suite], cwd=folder)
+    subprocess.run([str(installed(folder)), *suite], cwd=folder)
 
 
 def mark_files(mutants: Sequence[Mutant], folder: Path) -> None:
     """Lets each mutant's statement first note the test that reaches it."""
     marks = folder / "marks"
     marks.touch()
-    (folder / "referee" / "marks.py").write_text(MARK.replace("FILE", repr(str(marks))).replace("\\\\n", "\\n"))
+    (folder / "referee" / "marks.py").write_text(MARK.replace("FILE", repr(str(marks))))
     marks.chmod(0o666)
     places = found(folder, mutants)
     lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -279,26 +283,6 @@ def reached(folder: Path) -> dict[int, set[str]]:
 # Trying.
 
 
-def environment(folder: Path) -> Path:
-    """Installs a copy in place, into an environment that borrows all other packages of ours. Returns its Python."""
-    at = folder / ".venv"
-    venv.create(at, symlinks=True)
-    (site,) = at.glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--python",
-        str(at / "bin" / "python"),
-    ]
-    install = ["install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", str(folder)]
-    subprocess.run([*pip, *install], check=True, cwd=folder)
-    return at / "bin" / "python"
-
-
 def durations(folder: Path) -> dict[str, float]:
     """Returns the seconds of each test, by `file.py::name` without its folder, from JUnit's XML of the marked run."""
     report = folder / REPORT
@@ -310,11 +294,8 @@ def durations(folder: Path) -> dict[str, float]:
 
 
 def _short(test: str) -> str:
-    return (
-        test.rpartition("/")[2]
-        if "[" not in test
-        else test.partition("[")[0].rpartition("/")[2] + "[" + test.partition("[")[2]
-    )
+    name, bracket, case = test.partition("[")
+    return name.rpartition("/")[2] + bracket + case
 
 
 def near(mutant: Mutant, test: str) -> bool:
@@ -364,7 +345,7 @@ def try_all(mutants: list[Mutant], marked: Path, save: Callable[[], None], worke
         tree = marked.with_name(f"{marked.name}-{number}")
         if not tree.exists():
             copied(tree)
-        trees.put((tree, environment(tree)))
+        trees.put((tree, installed(tree)))
 
     def one(number: int) -> None:
         mutant = mutants[number]
@@ -384,12 +365,12 @@ def try_all(mutants: list[Mutant], marked: Path, save: Callable[[], None], worke
 
 
 def read(file: Path) -> list[Mutant]:
-    return [Mutant(**each) for each in json.loads(file.read_text("utf-8"))]
+    return msgspec.json.decode(file.read_bytes(), type=list[Mutant])
 
 
 def write(file: Path, mutants: Sequence[Mutant]) -> None:
-    rows = ",\n".join(json.dumps(asdict(mutant)) for mutant in mutants)
-    file.write_text(f"[\n{rows}\n]\n", "utf-8")
+    rows = b",\n".join(map(msgspec.json.encode, mutants))
+    file.write_bytes(b"[\n" + rows + b"\n]\n")
 
 
 def main() -> None:
@@ -411,8 +392,10 @@ def main() -> None:
         write(asked.list, draw(asked.number, asked.seed, asked.since))
         return
     mutants, lock = read(asked.list), Lock()
-    if asked.command == "mark":
-        mark(mutants, asked.folder)
+    if not mutants:
+        print("no mutant was drawn: no line within a function has changed")
+    elif asked.command == "mark":
+        mark(mutants, asked.folder.resolve())
     elif asked.command == "try":
 
         def save() -> None:

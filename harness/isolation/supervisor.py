@@ -348,8 +348,15 @@ def watch(
             return peak_bytes, {}
         if look is not None:
             look()
-        sent = bool(report)
-        if program.status is not None and program.status.fileno() in ready:
+        sent, ended = bool(report), None
+        if wakeup in ready:
+            os.read(wakeup, 4096)
+            for pid, code, child_bytes in reap():
+                peak_bytes = max(peak_bytes, child_bytes)
+                if pid == (program.init or program.pid):
+                    ended = code
+        # After the children: `init` reports the bot's exit before it ends, and its own code is always 0.
+        if program.status is not None and program.status.fileno() in dict(poll.poll(0)):
             words = program.status.recv(4096).split()  # "exit STATUS PEAK_KIB FREE_BYTES"; anything else: `init` ended
             if len(words) != 4:
                 poll.unregister(program.status)
@@ -358,12 +365,8 @@ def watch(
                 if not report:
                     code = os.waitstatus_to_exitcode(int(words[1]))
                     report = {"exit": code, "peak_bytes": peak_bytes, "room_bytes": int(words[3])}
-        if wakeup in ready:
-            os.read(wakeup, 4096)
-            for pid, code, child_bytes in reap():
-                peak_bytes = max(peak_bytes, child_bytes)
-                if pid == (program.init or program.pid) and not report:
-                    report = {"exit": code, "peak_bytes": peak_bytes}
+        if ended is not None and not report:
+            report = {"exit": ended, "peak_bytes": peak_bytes}
         if report and until_empty and not has_children():
             return peak_bytes, {} if sent else report
         if report and not sent:

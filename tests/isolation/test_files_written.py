@@ -11,7 +11,8 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.common import threads
 from referee.harness.isolation import plan
-from referee.harness.isolation.plan import Isolation
+from referee.harness.isolation.layers.namespaces import MOST_FILES
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.process import scratch
 from referee.harness.process.limits import Limits
 
@@ -62,14 +63,7 @@ put('SW')
     assert (verdict.result.reason, verdict.faults) == ("O_WIN", ())
 
 
-@pytest.fixture
-def few_files(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A limit that is reached in a moment."""
-    assert scratch.MOST_FILES == 16384, "the limit of the documents"
-    monkeypatch.setattr(scratch, "MOST_FILES", 1024)
-    return 1024
-
-
+PATIENT = TimeControl(per_call_s=60.0)
 MANY_FILES = """
 greet(); put('NW'); request = call()
 home = os.environ['HOME'] + '/'
@@ -82,40 +76,41 @@ answer(request, cell('W')); put('SW')
 
 @pytest.mark.trio
 @pytest.mark.parametrize("mode", ["auto", "off"])
-async def test_a_bot_may_have_as_many_files_and_folders_in_its_scratch_folder(
-    arena: Arena, mode: str, few_files: int
-) -> None:
-    bot = arena.bot(MANY_FILES, str(few_files - 1), "2")  # the folder is counted meanwhile
+async def test_a_bot_may_have_16384_files_and_folders_in_its_scratch_folder(arena: Arena, mode: str) -> None:
+    bot = arena.bot(MANY_FILES, str(16384 - 1), "4")  # a folder with many files is counted every few seconds
     rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
-    verdict = await arena.play(arena.match(bot, rival), inside(arena, mode), granted_s=5)
+    match = arena.match(bot, rival, time=PATIENT)
+    verdict = await arena.play(match, inside(arena, mode), granted_s=PATIENT.per_call_s)
     assert (verdict.result.reason, verdict.faults) == ("O_WIN", ())
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize(
-    ("mode", "scratch_bytes", "in_memory"),
-    [("auto", 64 << 20, False), ("off", 64 << 20, False), ("off", None, False), ("auto", 64 << 20, True)],
-    ids=["auto", "off", "off, of any size", "auto, in shared memory"],
-)
-async def test_too_many_files_are_a_fault_with_every_layer(
-    arena: Arena,
-    mode: str,
-    scratch_bytes: int | None,
-    in_memory: bool,
-    few_files: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    arena.folder.chmod(0o777)  # bots may have accounts of their own
+@pytest.mark.parametrize(("mode", "scratch_bytes"), [("auto", 64 << 20), ("off", 64 << 20), ("off", None)])
+async def test_too_many_files_are_a_fault_with_every_layer(arena: Arena, mode: str, scratch_bytes: int | None) -> None:
     limits = msgspec.structs.replace(inside(arena, mode), scratch_bytes=scratch_bytes)
-    body = MANY_FILES.replace("sys.argv[1]", str(few_files)).replace("sys.argv[2]", "60")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        if in_memory:
-            monkeypatch.setattr(tempfile, "tempdir", folder)
-        duel = await arena.duel(body, limits, 20, TimeControl(per_call_s=20.0))
+    body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
+    duel = await arena.duel(body, limits, PATIENT.per_call_s, PATIENT)
     assert duel.fault.kind is FaultKind.FILES
-    assert (
-        duel.fault.detail == f"made more than {few_files} files and folders in its scratch folder, which is the limit"
-    )
+    assert duel.fault.detail == "made more than 16384 files and folders in its scratch folder, which is the limit"
+
+
+@pytest.mark.trio
+async def test_too_many_files_in_shared_memory_are_a_fault(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
+    arena.folder.chmod(0o777)  # bots may have accounts of their own
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        duel = await arena.duel(body, inside(arena, "auto"), PATIENT.per_call_s, PATIENT)
+    assert duel.fault.detail == "made more than 16384 files and folders in its scratch folder, which is the limit"
+
+
+@pytest.mark.trio
+async def test_a_file_that_is_too_large_is_a_fault(arena: Arena) -> None:
+    body = "greet(); put('NW'); call(); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
+    write = "open(os.environ['HOME'] + '/1', 'wb').write(bytes(3 << 20))"
+    duel = await arena.duel(body + write, Limits(file_bytes=1 << 20, isolation=OFF))
+    assert duel.fault.kind is FaultKind.FILES
+    assert duel.fault.detail == "wrote a file of more than 1.0 MiB, which is the limit"
 
 
 def test_files_count_by_their_space_on_disk_and_links_not_at_all(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -138,8 +133,8 @@ def test_counting_pauses_after_every_64_files(tmp_path: Path) -> None:
     assert [*scratch.count(tmp_path)] == [False] * 3
 
 
-def test_counting_ends_at_the_limit_of_files(tmp_path_factory: pytest.TempPathFactory, few_files: int) -> None:
+def test_counting_ends_at_the_limit_of_files(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("scratch")
-    for number in range(few_files + 9):
+    for number in range(MOST_FILES + 9):
         (folder / str(number)).touch()
-    assert threads.finish_now(scratch.count(folder))[1] == few_files + 1
+    assert threads.finish_now(scratch.count(folder))[1] == MOST_FILES + 1

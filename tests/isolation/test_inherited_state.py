@@ -39,12 +39,14 @@ mask = os.umask(0)
 print(json.dumps([status["SigBlk"], mask]), file=sys.stderr, flush=True)
 greet(); call()
 """
-IGNORED = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
 AFTER = {
-    "signals ignored and blocked, closed input": "os.umask(0o077); os.close(0)\n"
-    "for number in (1, 13, 15, 17): signal.signal(number, signal.SIG_IGN)\n"
-    "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))",
-    "64 open files and no rights": "os.umask(0o777); resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))",
+    "SIGCHLD ignored": "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+    "signals ignored": "for number in (1, 13, 15, 17): signal.signal(number, signal.SIG_IGN)",
+    "signals blocked": "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))",
+    "umask 077": "os.umask(0o077)",
+    "umask 777": "os.umask(0o777)",
+    "closed input": "os.close(0)",
+    "64 open files": "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))",
 }
 PARENT = "import os, resource, signal, sys; exec(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"
 COMMAND = "import sys; from referee.harness.cli.main import main; sys.exit(main())"
@@ -77,7 +79,7 @@ def test_isolation_does_not_depend_on_the_parent(arena: Arena, before: str) -> N
 
 def test_the_library_keeps_its_isolation_in_a_program_that_ignores_its_children(arena: Arena) -> None:
     replay = arena.folder / "match.jsonl"
-    command = [sys.executable, "-c", PARENT, IGNORED, sys.executable, "-c", LIBRARY]
+    command = [sys.executable, "-c", PARENT, AFTER["SIGCHLD ignored"], sys.executable, "-c", LIBRARY]
     subprocess.run([*command, str(replay), "@random", "@random"], check=True, timeout=60, cwd=arena.folder)
     assert header(replay) == LAYERS
 
@@ -140,7 +142,7 @@ def test_the_verdict_says_so(
 
 def test_threads_that_try_the_layers_at_the_same_time_get_the_same() -> None:
     found: list[tuple[object, ...]] = []
-    for _ in range(2):
+    for _ in range(3):
         probed.cache_clear()
         barrier = threading.Barrier(4)
 

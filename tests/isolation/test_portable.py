@@ -72,7 +72,7 @@ LEFTOVERS = (
     "programs/test_build.py::test_a_daemon_started_by_a_build_is_killed",
     "programs/test_build.py::test_a_build_that_kills_its_supervisor_leaves_no_process",
     "seats/test_bot_faults.py::test_a_bot_that_kills_its_supervisor_goes_with_it",
-    "isolation/test_files_written.py::test_too_many_files_are_a_fault_with_every_layer[auto]",
+    "isolation/test_files_written.py::test_too_many_files_are_a_fault_with_every_layer[auto-67108864]",
 )
 
 

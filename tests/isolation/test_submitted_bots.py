@@ -2,14 +2,13 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from accounts import Run
-from contests import DRAWS, environment
+from contests import DRAWS, PLAYER, environment
 from defects import bot
 
 from referee.addons.engines import command as engines
@@ -22,7 +21,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(layer_by_guarantee(parsed("auto"))["files"] == "none", reason="nothing hides files here"),
 ]
-MATCH = ("--game", "tictactoe", "--replay", "out/match.jsonl")
 SPY = """
 for place in {places}:
     try:
@@ -39,9 +37,9 @@ PYTHON = json.dumps([sys.executable, "-I", "-S", "-B", "bot.py"])[1:-1]
 class Contest:
     """A folder with a hostile bot, and with files that it must not read."""
 
-    def __init__(self, folder: Path, referee: Callable[..., Run]) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.chmod(0o755)
-        self.folder, self.referee = folder, referee
+        self.folder = folder
         self.bot = folder / "teams" / "theirs"
         self.secret = folder / "private" / "bin" / "secret"
         self.rival = folder / "teams" / "rival" / "bot.py"
@@ -60,48 +58,59 @@ class Contest:
         (self.bot / "bot.py").write_text(bot(SPY.format(places=places) + f"SALT = 1\n{DRAWS}"))
         (self.bot / "bot.toml").write_text(toml)
 
+    def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Runs the command line in the folder."""
+        return subprocess.run(
+            [*PLAYER, *map(str, words)], cwd=self.folder, env=environment(self.folder), capture_output=True, text=True,
+            timeout=120,
+        )  # fmt: skip
+
     def play(self, *options: str) -> tuple[str, dict[str, str]]:
         """Plays a match. Returns what the bot wrote, and its layers."""
-        self.referee(self.folder, *MATCH, *(options or ("teams/theirs", "@random")))
-        return (self.folder / "out" / "match.seat0.stderr").read_text(), self.header()["isolation"]
-
-    def header(self) -> dict[str, Any]:
-        """Returns the header of the replay of the last match."""
-        header: dict[str, Any] = json.loads((self.folder / "out" / "match.jsonl").read_bytes().splitlines()[0])
-        return header
+        command = ("--game", "tictactoe", "teams/theirs", "@random", "--replay", "out/match.jsonl", *options)
+        done = self.run(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
+        header = json.loads((self.folder / "out" / "match.jsonl").read_bytes().splitlines()[0])
+        return (self.folder / "out" / "match.seat0.stderr").read_text(), header["isolation"]
 
 
 @pytest.fixture
-def contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, referee: Callable[..., Run]) -> Contest:
-    for name, value in environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    return Contest(tmp_path, referee)
+def contest(tmp_path: Path) -> Contest:
+    return Contest(tmp_path)
 
 
-def test_an_argument_in_bot_toml_shows_no_file_and_costs_no_account(contest: Contest) -> None:
-    """Files, folders, a class path, everything, and the options of the runners that the referee starts itself."""
-    contest.write(f"run = [{PYTHON}]")
-    _, plain = contest.play()
-    places = [*map(str, contest.secrets), *(str(file.parent) for file in contest.secrets)]
-    secret = str(contest.secret)
-    for arguments in (
-        [*places, ":".join(places), f"@{secret}", "/"],
-        [str(originals.RUNNER), f"--root={contest.secret.parent}", f"--module={contest.rival}"],
-        [str(engines.RUNNER), "--option", f"A={secret}", "--", secret],
-    ):
-        contest.write(f"run = [{PYTHON}, {json.dumps(arguments)[1:-1]}]")
-        said, layers = contest.play()
-        assert layers == plain
-        assert "READ" not in said and said.count("CLOSED") == 7
-        assert (os.getuid() != 0) or ("ACCOUNT 0\n" not in said) == (plain["account"] == "own")
+ARGUMENTS: dict[str, Callable[[Contest], list[str]]] = {
+    "files": lambda contest: [*map(str, contest.secrets)],
+    "folders": lambda contest: [str(file.parent) for file in contest.secrets],
+    "a class path": lambda contest: [":".join(map(str, contest.secrets)), f"@{contest.secret}"],
+    "everything": lambda contest: ["/"],
+    "the runner of original bots": lambda contest: [
+        str(originals.RUNNER), f"--root={contest.secret.parent}", f"--module={contest.rival}"
+    ],
+    "the runner of engines": lambda contest: [
+        str(engines.RUNNER), "--option", f"A={contest.secret}", "--", str(contest.secret)
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_in_bot_toml_shows_no_file_and_costs_no_account(contest: Contest, name: str) -> None:
+    contest.write("run = [" + PYTHON + "]")
+    said, plain = contest.play()
+    arguments = json.dumps(ARGUMENTS[name](contest))[1:-1]
+    contest.write(f"run = [{PYTHON}, {arguments}]")
+    said, layers = contest.play()
+    assert layers == plain
+    assert "READ" not in said and said.count("CLOSED") == 7
+    assert (os.getuid() != 0) or ("ACCOUNT 0\n" not in said) == (plain["account"] == "own")
 
 
 def test_the_runner_of_modules_in_bot_toml_does_not_choose_the_clock(contest: Contest) -> None:
     """A module's clock is its fuel, which the runner itself reports."""
     runner = str(HOME / "addons" / "wasm" / "run.py")
     contest.write(f'run = ["{sys.executable}", "-P", "{runner}"]')
-    contest.play()
-    assert not contest.header()["metered"]
+    contest.run("--game", "tictactoe", "teams/theirs", "@random", "--replay", "out/match.jsonl")
+    assert not json.loads((contest.folder / "out" / "match.jsonl").read_bytes().splitlines()[0])["metered"]
 
 
 PROGRAMS: dict[str, Callable[[Contest], str]] = {
@@ -128,10 +137,10 @@ def test_a_submission_that_names_what_lies_outside_is_refused_in_one_line(contes
         (contest.bot / "linked").symlink_to(contest.secret)
         (contest.bot / "linked.wasm").symlink_to(contest.rival.with_suffix(".wasm"))
     game = "reantics" if "original" in name else "tictactoe"
-    done = contest.referee(contest.folder, "--game", game, "teams/theirs", "@random", code=None)
-    assert done.code in (2, 3), done
-    assert len(done.err.strip().splitlines()) == 1, done.err
-    assert any(words in done.err for words in ("outside", "out of", "only the user")), done.err
+    done = contest.run("--game", game, "teams/theirs", "@random")
+    assert done.returncode in (2, 3) and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert any(words in done.stderr for words in ("outside", "out of", "only the user")), done.stderr
     assert not [file for file in (contest.folder / "cache").rglob("*") if file.is_file() and file.name == "linked"]
 
 
@@ -157,7 +166,9 @@ def test_closed_files_in_a_submission_do_not_cost_it_its_account(contest: Contes
 
 def test_what_the_user_names_is_shown(contest: Contest) -> None:
     contest.write(f"run = [{PYTHON}]")
-    said, _ = contest.play("teams/theirs", "@random", "--limit", f"readable={contest.rival}")
+    said, _ = contest.play("--limit", f"readable={contest.rival}")
     assert f"READ {contest.rival}" in said and said.count("READ") == 1
-    said, _ = contest.play(f"cmd:{sys.executable} -I -S {contest.bot / 'bot.py'} {contest.rival}", "@random")
-    assert f"READ {contest.rival}" in said
+    done = contest.run("--game", "tictactoe", f"cmd:{sys.executable} -I -S {contest.bot / 'bot.py'} {contest.rival}",
+                       "@random", "--replay", "out/match.jsonl")  # fmt: skip
+    assert done.returncode == 0
+    assert f"READ {contest.rival}" in (contest.folder / "out" / "match.seat0.stderr").read_text()

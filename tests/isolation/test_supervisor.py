@@ -1,5 +1,6 @@
 """Supervisors and the spawner end every process of a run, whatever happens."""
 
+import json
 import os
 import signal
 import socket
@@ -41,6 +42,34 @@ async def main(folder):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored
 trio.run(main, Path(sys.argv[1]))
+"""
+
+
+INIT = """
+import json, os, socket
+from referee.harness.isolation.supervisor import LaunchedProgram, wakeup_pipe, watch
+
+mine, launchers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+control, referee = socket.socketpair()
+begin, begun = os.pipe()
+wakeup = wakeup_pipe()
+init = os.fork()
+if init == 0:
+    os.read(begin, 1)
+    launchers.send(b"exit 256 0 0")
+    os._exit(0)
+launchers.close()
+if os.fork() == 0:
+    os._exit(0)  # as the process that has forked `init` does
+looks = []
+
+def look():
+    if not looks:  # the supervisor knows that a child has ended, and has not asked which
+        os.write(begun, b"x")
+        os.waitid(os.P_PID, init, os.WEXITED | os.WNOWAIT)
+    looks.append(None)
+
+print(json.dumps(watch(control.fileno(), wakeup, LaunchedProgram(init, init, mine), look, until_empty=True)[1]))
 """
 
 
@@ -367,3 +396,9 @@ async def test_a_supervisor_is_killed_after_a_message_that_it_cannot_have_sent(w
         assert supervisor.wait(10) == -signal.SIGKILL
     assert (process.pid, await process.exited(10)) == (supervisor.pid, None)
     await process.end()
+
+
+@pytest.mark.skipif(PORTABLE, reason="only Linux has process namespaces")
+def test_the_exit_of_the_first_process_of_a_namespace_is_never_taken_for_the_bots() -> None:
+    done = subprocess.run([sys.executable, "-c", INIT], capture_output=True, text=True, timeout=60)
+    assert json.loads(done.stdout)["exit"] == 1, done.stderr

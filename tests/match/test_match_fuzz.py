@@ -47,7 +47,7 @@ def pieces(draw: st.DrawFn) -> list[bytes]:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
 def test_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:
     """`Arena.play` checks the time, leftover processes and the replay."""

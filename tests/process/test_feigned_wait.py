@@ -73,11 +73,10 @@ async def played(arena: Arena, late: str, limits: Limits) -> tuple[Verdict, floa
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("late", FEIGNED)
-async def test_a_bot_waits_for_others_only_and_not_for_itself(arena: Arena, late: str) -> None:
-    """Without a process namespace, its processes are found in another way."""
-    isolation = OFF if late in ("twenty processes", "half asleep") else Isolation()
-    verdict, others_s = await played(arena, FEIGNED[late], Limits(startup_s=60.0, isolation=isolation))
+@pytest.mark.parametrize("isolation", [OFF, Isolation()], ids=["off", "default"])
+@pytest.mark.parametrize("late", FEIGNED.values(), ids=FEIGNED)
+async def test_a_bot_waits_for_others_only_and_not_for_itself(arena: Arena, late: str, isolation: Isolation) -> None:
+    verdict, others_s = await played(arena, late, Limits(startup_s=60.0, isolation=isolation))
     (fault,) = verdict.faults
     assert (fault.player, fault.kind) == (0, FaultKind.TIMEOUT)
     assert fault.waited_s <= others_s + UNSURE_S

@@ -42,12 +42,13 @@ while True:
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize(("per_call_s", "isolation"), [(1.0, OFF), (None, Isolation())])
+@pytest.mark.parametrize("isolation", [OFF, Isolation()], ids=["off", "auto"])
+@pytest.mark.parametrize("per_call_s", [1.0, 5.0, None])
 async def test_standard_error_is_read_throughout_the_match(
     arena: Arena, per_call_s: float | None, isolation: Isolation
 ) -> None:
     bots = [arena.bot(LOGS_A_LOT, name=name) for name in ("ann", "bob")]
-    match = arena.match(*bots, game="reantics", time=TimeControl(per_call_s=per_call_s), draw_after=320)
+    match = arena.match(*bots, game="reantics", time=TimeControl(per_call_s=per_call_s), draw_after=400)
     with trio.fail_after(60):
         async with open_roster(Limits(isolation=isolation)) as roster:
             verdict = await play(match, roster)

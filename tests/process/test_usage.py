@@ -25,9 +25,9 @@ from referee.harness.process.usage import Curve, Meter, Usage
 pytestmark = pytest.mark.alone
 
 SHARING = """
-held = b'x' * (100 << 20)
+held = b'x' * (200 << 20)
 workers = []
-for _ in range(120):
+for _ in range(200):
     workers.append(os.fork())
     if workers[-1] == 0:
         signal.pause()
@@ -52,7 +52,7 @@ def tree(source: str) -> Iterator[tuple[int, int]]:
 
 @pytest.mark.slow
 @pytest.mark.trio
-async def test_a_tree_of_120_processes_that_share_100_mib_is_read_in_a_thread() -> None:
+async def test_a_tree_of_200_processes_that_share_200_mib_is_read_in_a_thread() -> None:
     """The CPU time of the loop between two of its turns counts, so that machine load does not matter."""
     longest_s = 0.0
 
@@ -70,9 +70,9 @@ async def test_a_tree_of_120_processes_that_share_100_mib_is_read_in_a_thread() 
             await meter.read()
             await meter.read()
             nursery.cancel_scope.cancel()
-    assert meter.usage.processes == 121
-    assert 100 << 20 < meter.usage.memory_bytes < 400 << 20, "pages that all of them share count once"
-    assert longest_s < 0.02, "it was more than 0.05 s when it was read on the loop"
+    assert meter.usage.processes == 201
+    assert 200 << 20 < meter.usage.memory_bytes < 600 << 20, "pages that all of them share count once"
+    assert longest_s < 0.02, "it was 0.2 to 0.5 s when it was read on the loop"
 
 
 @pytest.mark.trio
@@ -94,7 +94,7 @@ async def test_a_tree_that_has_used_no_time_rests_until_one_of_its_processes_doe
 
 @pytest.mark.slow
 @pytest.mark.trio
-async def test_the_rival_of_a_bot_with_120_children_loses_no_call(arena: Arena) -> None:
+async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) -> None:
     forker = arena.bot(
         f"greet(); throw('rock')\n{SHARING}for _ in range(9): throw('rock')\nanswer(call(), None); call()"
     )
@@ -114,7 +114,7 @@ async def test_a_glance_at_a_tree_that_is_too_large_for_it_leaves_the_last_readi
         assert meter.glance().processes == 0
         assert time.thread_time() - before < 0.02
         await meter.read()
-        assert meter.glance().processes == 121
+        assert meter.glance().processes == 201
 
 
 @pytest.mark.trio

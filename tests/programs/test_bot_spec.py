@@ -13,6 +13,7 @@ import trio
 from needs import needs, skip_without
 from scripted import PREAMBLE, PYTHON, Arena
 
+from referee import api
 from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
@@ -116,6 +117,10 @@ def test_an_executable_runs_in_its_own_folder(arena: Arena) -> None:
     assert wins(arena, bot)
 
 
+def test_a_number_after_a_dot_belongs_to_the_name(tmp_path: Path) -> None:
+    assert entrant(str(executable(tmp_path / "mybot-1.0"))).name == "mybot-1.0"
+
+
 def test_bots_of_the_same_name_are_numbered() -> None:
     specs = ["A=@random", "A=@random", "A 2=@random", "B=@random", "A=@random", "@random"]
     assert [entrant.name for entrant in entrants(specs)] == ["A", "A 2", "A 2 2", "B", "A 3", "@random"]
@@ -125,6 +130,18 @@ def test_a_relative_path_starts_in_the_current_folder(arena: Arena, monkeypatch:
     executable(arena.folder / "den" / "mybot")
     monkeypatch.chdir(arena.folder)
     assert entrant("den/mybot") == entrant("./den/mybot") == entrant(str(arena.folder / "den" / "mybot"))
+
+
+@pytest.mark.parametrize("spec", ["no/such/bot.py", "nobot", "x" * 300, "NAME=nobot"])
+def test_a_missing_path_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^no bot at '.*': "):
+        entrant(spec)
+
+
+def test_a_file_that_cannot_be_run_is_refused_with_the_known_suffixes(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(UsageError, match=r"notes\.txt is neither executable nor a source file .*\.py"):
+        entrant(str(tmp_path / "notes.txt"))
 
 
 # A folder.
@@ -137,10 +154,20 @@ def test_bot_toml_says_how_to_build_and_run_a_folder(arena: Arena) -> None:
     assert wins(arena, bot)
 
 
+def test_the_folder_is_the_name_if_bot_toml_has_none(tmp_path: Path) -> None:
+    assert entrant(str(folder(tmp_path / "den", 'run = ["./run"]'))).name == "den"
+
+
 def test_a_program_without_a_slash_is_looked_for_on_the_path(tmp_path: Path) -> None:
-    """A byte order mark is none of the text, and without a name the folder is it."""
-    bot = entrant(str(folder(tmp_path / "den", '\ufeffrun = ["sh", "run"]')))
-    assert (bot.name, bot.argv) == ("den", (shutil.which("sh"), "run"))
+    argv = entrant(str(folder(tmp_path / "den", 'run = ["sh", "run"]'))).argv
+    assert argv == (shutil.which("sh"), "run")
+
+
+def test_a_failed_build_fails_the_run_with_the_output_of_the_build(tmp_path: Path) -> None:
+    spec = str(folder(tmp_path / "den", 'build = "echo ant.cpp:3: no such type; exit 7"\nrun = ["./run"]'))
+    with pytest.raises(RunError) as failure:
+        entrant(spec)
+    assert str(failure.value) == f"{spec}: the build failed with exit code 7\nant.cpp:3: no such type"
 
 
 def test_an_excerpt_shows_the_lines_around_the_first_error_and_counts_the_rest() -> None:
@@ -154,6 +181,12 @@ def test_an_excerpt_shows_the_lines_around_the_first_error_and_counts_the_rest()
 def test_an_excerpt_without_an_error_shows_the_end() -> None:
     shown = excerpt("\n".join(f"line {i}" for i in range(50)).encode())
     assert shown.splitlines() == [f"line {i}" for i in range(50 - OUTPUT_LINES, 50)]
+
+
+def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> None:
+    spec = str(folder(tmp_path / "den", 'build = "false"\nrun = ["./run"]'))
+    with pytest.raises(RunError, match=r"the build failed with exit code 1\nit printed nothing$"):
+        entrant(spec)
 
 
 @pytest.mark.parametrize(
@@ -172,14 +205,11 @@ def test_an_excerpt_without_an_error_shows_the_end() -> None:
         ("\n[" + "a." * 30_000 + "a]", "line 2 has more than 500 dots"),
         ("x = " + "9" * 5_000, "a number has too many digits"),
         ('run = [""]', "run is empty"),
-        (b'name = "\xff"', ""),
     ],
 )
-def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str | bytes, words: str) -> None:
-    den = folder(tmp_path / "den", "")
-    (den / "bot.toml").write_bytes(toml.encode() if isinstance(toml, str) else toml)
+def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str, words: str) -> None:
     with pytest.raises(UsageError) as failure:
-        entrant(str(den))
+        entrant(str(folder(tmp_path / "den", toml)))
     assert words in str(failure.value)
     assert "den/bot.toml: " in str(failure.value)
     assert "\n" not in str(failure.value)
@@ -192,6 +222,34 @@ def test_a_bot_toml_of_any_content_is_read_or_refused_at_once(tmp_path: Path) ->
         with pytest.raises(UsageError):
             entrant(str(folder(tmp_path / "den", text)))
     assert time.process_time() - started < 10
+
+
+def test_a_bot_toml_must_be_utf_8(tmp_path: Path) -> None:
+    folder(tmp_path / "den", "")
+    (tmp_path / "den" / "bot.toml").write_bytes(b'name = "\xff"')
+    with pytest.raises(UsageError, match=r"bot\.toml: "):
+        entrant(str(tmp_path / "den"))
+
+
+def test_a_bot_toml_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    folder(tmp_path / "den", '\ufeffrun = ["true"]')
+    assert entrant(str(tmp_path / "den")).name == "den"
+
+
+@pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./."])
+def test_a_missing_program_fails_the_run(tmp_path: Path, program: str) -> None:
+    with pytest.raises(RunError, match=f"run names '{program}', which is no program here"):
+        entrant(str(folder(tmp_path / "den", f'run = ["{program}"]')))
+
+
+def test_a_program_that_is_not_executable_fails_the_run_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"run names '\./bot\.toml', which is not executable; name its interpreter"):
+        entrant(str(folder(tmp_path / "den", 'run = ["./bot.toml"]')))
+
+
+def test_a_folder_without_bot_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is a folder without a bot\.toml"):
+        entrant(str(tmp_path))
 
 
 # A source file, by its suffix.
@@ -268,38 +326,27 @@ def test_a_source_whose_tool_is_missing_fails_the_run(tmp_path: Path, monkeypatc
 
 # Built-in opponents, command lines, names.
 
-REFUSED: list[tuple[str, str | None, str]] = [
-    ("no/such/bot.py", None, "^no bot at '.*': "),
-    ("x" * 300, None, "^no bot at '.*': "),
-    ("NAME=nobot", None, "^no bot at 'nobot': "),
-    ("notes.txt", None, r"notes\.txt is neither executable nor a source file .*\.py"),
-    (".", None, r"is a folder without a bot\.toml"),
-    ("@_serve", None, "^unknown opponent '.*'; there are .*@random"),
-    ("@", None, "^unknown opponent '.*'; there are .*@random"),
-    ("@nobody", "aiarena21", "; there are @random, @greedy, @planner$"),
-    ("@rnadom", None, r"^unknown opponent '.*'; did you mean @random\?$"),
-    ("@../random", None, r"^unknown opponent '.*'; did you mean @random\?$"),
-    ("cmd:", None, "cmd: needs a command line"),
-    ("cmd:'open", None, "No closing quotation"),
-    ("cmd:no-such-program x", None, "there is no program 'no-such-program'"),
-]
+
+def test_random_is_a_built_in_opponent() -> None:
+    bot = entrant("@random")
+    assert (bot.name, bot.argv) == ("@random", (sys.executable, "-m", "referee.harness.opponents.random"))
 
 
-@pytest.mark.parametrize(("spec", "game", "words"), REFUSED)
-def test_a_spec_that_names_no_bot_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, game: str | None, words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(UsageError, match=words):
-        entrant(spec, game)
+@pytest.mark.parametrize("spec", ["@_serve", "@"])
+def test_an_unknown_opponent_is_refused_with_the_known_ones(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^unknown opponent '.*'; there are .*@random"):
+        entrant(spec)
 
 
-def test_a_name_before_an_equals_sign_names_the_bot() -> None:
-    """An argument longer than any file name is not looked up as a file."""
-    assert (entrant("Ripple 2=@random").name, entrant("@random").name) == ("Ripple 2", "@random")
-    bot = entrant("Ripple=cmd:" + shlex.join([*PYTHON, "-c", SCRIPT + "\nx = 1"]))
-    assert (bot.name, bot.argv[-1]) == ("Ripple", SCRIPT + "\nx = 1")
+def test_only_opponents_of_the_game_are_named() -> None:
+    with pytest.raises(UsageError, match=r"; there are @random, @greedy, @planner$"):
+        entrant("@nobody", "aiarena21")
+
+
+@pytest.mark.parametrize("spec", ["@rnadom", "@../random"])
+def test_a_misspelt_opponent_is_refused_with_the_nearest_name(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^unknown opponent '.*'; did you mean @random\?$"):
+        entrant(spec)
 
 
 def test_a_command_line_is_split_as_in_a_shell_and_runs_in_the_current_folder(
@@ -310,6 +357,37 @@ def test_a_command_line_is_split_as_in_a_shell_and_runs_in_the_current_folder(
     bot = entrant(f"cmd:{shlex.join(PYTHON)} 'my bot.py'")
     assert bot == Entrant("my bot", (*PYTHON, "my bot.py"), arena.folder)
     assert wins(arena, bot)
+
+
+def test_a_command_line_can_hold_a_whole_program(arena: Arena) -> None:
+    """An argument longer than any file name is not looked up as a file."""
+    bot = entrant("cmd:" + shlex.join([*PYTHON, "-c", SCRIPT]))
+    assert bot.name == Path(sys.executable).stem
+    assert wins(arena, bot)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("cmd:", "cmd: needs a command line"),
+        ("cmd:'open", "No closing quotation"),
+        ("cmd:no-such-program x", "there is no program 'no-such-program'"),
+    ],
+)
+def test_a_command_line_that_cannot_be_run_is_refused(spec: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        entrant(spec)
+
+
+def test_a_name_before_an_equals_sign_names_the_bot() -> None:
+    bot = entrant("Ripple 2=@random")
+    assert bot.name == "Ripple 2"
+    assert bot.argv == entrant("@random").argv
+
+
+def test_a_named_command_line_can_have_equals_signs() -> None:
+    bot = entrant("Ripple=cmd:" + shlex.join([*PYTHON, "-c", "x = 1"]))
+    assert (bot.name, bot.argv[-1]) == ("Ripple", "x = 1")
 
 
 def test_an_existing_path_with_an_equals_sign_has_no_name_in_it(
@@ -332,21 +410,6 @@ def test_a_bot_gets_few_variables_and_a_separate_home(tmp_path: Path, monkeypatc
     assert "SECRET_TOKEN" not in variables
     assert variables["LANG"] == "C.UTF-8"
     assert variables["HOME"] == variables["TMPDIR"] == str(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("toml", "words"),
-    [
-        ('run = ["./nothing"]', "run names './nothing', which is no program here"),
-        ('run = ["no-such-program-here"]', "which is no program here"),
-        ('run = ["./."]', "which is no program here"),
-        ('run = ["./bot.toml"]', r"run names '\./bot\.toml', which is not executable; name its interpreter"),
-        ('build = "false"\nrun = ["./run"]', "the build failed with exit code 1\nit printed nothing$"),
-    ],
-)
-def test_a_program_that_is_missing_or_not_built_fails_the_run(tmp_path: Path, toml: str, words: str) -> None:
-    with pytest.raises(RunError, match=words):
-        entrant(str(folder(tmp_path / "den", toml)))
 
 
 def test_every_spec_is_checked_before_the_first_build(tmp_path: Path) -> None:
@@ -410,6 +473,27 @@ def test_a_check_refuses_what_no_machine_starts_and_fails_where_this_one_lacks_s
 @pytest.mark.parametrize("program", [sys.executable, "/bin/sh", "/usr/bin/ldd"])
 def test_a_program_that_starts_has_no_problem(program: str) -> None:
     check_start("ann", program)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"#!/no/such/interpreter -u\n", "(its first line names '/no/such/interpreter', which does not exist)"),
+        (
+            b"#!/bin/sh\r\nexit\r\n",
+            "'/bin/sh\\r', which does not exist; save it with line ends of Unix, as by dos2unix)",
+        ),
+        (b"", "(its first line names no interpreter, as #!/usr/bin/env python3 does)"),
+    ],
+    ids=["no interpreter", "CRLF", "empty"],
+)
+def test_a_script_that_cannot_be_started_is_explained(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "den"
+    file.write_bytes(content)
+    file.chmod(0o755)
+    with pytest.raises(RunError) as failure:
+        api.play("tictactoe", [file, "@random"])
+    assert str(failure.value).startswith("den cannot be started: ") and str(failure.value).endswith(words)
 
 
 # Java source files, which may have any name.

@@ -123,7 +123,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_bot_is_called_the_same_everywhere(kind: str, place: Path, data: st.DataObject) -> None:
     stem, given_name = data.draw(STEM), data.draw(st.none() | st.text("ab .'\"é:", min_size=1, max_size=5))

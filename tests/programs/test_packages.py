@@ -198,12 +198,14 @@ def test_with_another_reason(): pass
 
 
 @pytest.mark.slow
-def test_ci_allows_a_skipped_test_only_for_an_optional_program_that_is_missing(tmp_path: Path) -> None:
-    """A worker fails it, and the run counts what is missing by the worker's report."""
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_ci_allows_a_skipped_test_only_for_an_optional_program_that_is_missing(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
     (tmp_path / "test_skipped.py").write_text(TESTS_THAT_SKIP)
     tests = ROOT / "tests"
     path = os.pathsep.join([str(tests), str(tests / "support")])
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", os.devnull, "--rootdir", ".", "-rE", "-n", "1"]
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", os.devnull, "--rootdir", ".", "-rE", *workers]
     env = {**os.environ, "CI": "true", "PYTHONPATH": path}
     done = subprocess.run([*command, "."], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     failed = set(re.findall(r"^ERROR test_skipped.py::(\w+)", done.stdout, re.MULTILINE))

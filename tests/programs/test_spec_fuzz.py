@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @example("uci:", ["--option ", "Skill\\ Level=0 stockfish"])
 @example("llm:", ["--key-from ", "A\\ B m"])
 @example("llm:", ["--url ", '"x m'])

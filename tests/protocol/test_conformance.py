@@ -9,17 +9,14 @@ from conformance import dialogue, dialogue_names, is_for, run_dialogue
 from referee.protocol.messages import Encoding
 
 BOT = [sys.executable, str(Path(__file__).with_name("conformance_bot.py"))]
+BOTH = pytest.mark.parametrize("encoding", list(Encoding))
 
 
-PACKED = ("values", "integers", "sizes", "nested", "megabyte", "handshake", "two_matches", "pieces_across_frames")
-"""Dialogues whose values or steps meet another code in msgpack."""
-
-
+@BOTH
 @pytest.mark.parametrize("name", dialogue_names())
-def test_our_own_bot_end_holds_every_dialogue(name: str) -> None:
-    for encoding in Encoding:
-        if is_for(dialogue(name), encoding) and (encoding is Encoding.JSON or name in PACKED):
-            assert run_dialogue(BOT, dialogue(name), encoding) == []
+def test_our_own_bot_end_holds_every_dialogue(name: str, encoding: Encoding) -> None:
+    if is_for(dialogue(name), encoding):
+        assert run_dialogue(BOT, dialogue(name), encoding) == []
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ PATIENCE_S = 5.0
 OPEN = "left open"
 """The property of a report: the files that a test left open."""
 KEPT = re.compile(r"/builds/\w+/used$|/pym-\d+-\w+$")
-"""What a process keeps open until it ends: marks of builds that are used, multiprocessing's memory."""
+"""Files that a process keeps open until it ends: the marks of builds that it uses, and multiprocessing's memory."""
 
 
 def _open_files() -> Counter[str]:

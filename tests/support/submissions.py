@@ -46,14 +46,9 @@ def repository(folder: Path, salt: int, more: str = "") -> str:
     """Makes a git repository with a bot. Returns its address."""
     folder_of(folder, salt, more=more)
     (folder / "passwords").symlink_to("/etc/passwd")
-    committed(folder)
-    return f"file://{folder}"
-
-
-def committed(folder: Path) -> None:
-    """Makes a git repository of a folder."""
     for arguments in (["init", "--quiet"], ["add", "."], [*IDENTITY, "commit", "--quiet", "--message", "bot"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return f"file://{folder}"
 
 
 def prepared(folder: Path, *arguments: str | Path, code: int) -> Any:

@@ -1,7 +1,6 @@
 """Kaggle agents play Connect Four (ConnectX) and tic-tac-toe as `kaggle_environments` lets them play."""
 
 import bz2
-import gc
 import gzip
 import io
 import json
@@ -13,7 +12,6 @@ import sys
 import tarfile
 import tracemalloc
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -342,34 +340,6 @@ def test_a_source_that_would_fill_the_memory_is_no_agent(tmp_path: Path) -> None
         (tmp_path / f"many{number}.py").write_text(code + TWO)
     assert kaggle_spec.agent_in(tmp_path / "weights.py", "connectfour") is not None
     assert all(agent_imports.parsed(tmp_path / f"many{number}.py") is None for number in range(3))
-
-
-def test_sources_are_read_in_several_threads(tmp_path: Path) -> None:
-    """A thread that builds a syntax tree lets another one run when it tidies up; see `ONE_AT_A_TIME`."""
-    source = tmp_path / "agent.py"
-    source.write_text(f"x = {'(' * 30}[1, 2]{')' * 30}\n" * 400)
-    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
-
-    class Tidied:
-        def __init__(self) -> None:
-            self.itself = self
-
-        def __del__(self) -> None:
-            sum(range(20))
-
-    def parsed(_: int) -> bool:
-        kept = [Tidied() for _ in range(20)]
-        del kept
-        return agent_imports.parsed(source) is not None
-
-    try:
-        sys.setswitchinterval(1e-6)
-        gc.set_threshold(50)
-        with ThreadPoolExecutor(4) as pool:
-            assert all(pool.map(parsed, range(60)))
-    finally:
-        sys.setswitchinterval(interval)
-        gc.set_threshold(*threshold)
 
 
 # submission.tar.gz

@@ -45,13 +45,15 @@ def killed_and_resumed(
     start: list[str | Path],
     contest: Path,
     kills: int,
-    before_kill: Callable[[int], None],
+    seed: int,
+    before_kill: Callable[[int], None] = lambda done: None,
 ) -> int:
     """Plays a tournament while driver and workers are killed. Returns the number of kills.
 
     Before each one, `before_kill` is called with the number so far.
     """
-    dice, done = random.Random(kills), 0
+    dice = random.Random(seed)
+    done = 0
     arguments = start
     deadline = time.monotonic() + 240 + kills
     while True:
@@ -114,15 +116,13 @@ def choose():
 """Makes games long enough to be killed in."""
 
 
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("games_each", "kills"), [(20, 8), pytest.param(200, 200, marks=pytest.mark.nightly)])
-def test_kills_lose_no_game_and_no_change_of_the_plan(tmp_path: Path, games_each: int, kills: int) -> None:
-    """Before each kill, bots enter and withdraw, some for a while, and the title changes."""
+def changed_and_killed(tmp_path: Path, games_each: int, kills: int) -> int:
+    """Like `check`, while bots enter and withdraw, some for a while, and the title changes before each kill."""
     names = ("ann", "bob", "cid", "dan", "eve", "fay")
     bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(names)]
     start: list[str | Path] = ["--game", "tictactoe", *bots[:4], "--games", str(games_each), "--seed", "5"]
     quiet, disturbed = tmp_path / "quiet", tmp_path / "disturbed"
-    tournament(tmp_path, *start, "--jobs", "2", "--max-minutes", "0.00001", "--ledger", quiet, code=4)
+    tournament(tmp_path, *start, "--jobs", "2", "--ledger", quiet)
     for bot in bots[4:]:
         tournament(tmp_path, "add", quiet, bot)
     tournament(tmp_path, "withdraw", quiet, "dan", "--void")
@@ -138,8 +138,8 @@ def test_kills_lose_no_game_and_no_change_of_the_plan(tmp_path: Path, games_each
             hand_in(disturbed, Enter(back=("cid",)) if done % 2 else Withdraw(("cid",)))
         hand_in(disturbed, Retitle(f"After {done} kills"))
 
-    done = killed_and_resumed(tmp_path, [*start, "--jobs", "2", "--ledger", disturbed], disturbed, kills, change)
-    assert done >= kills // 2
+    start += ["--jobs", "2", "--ledger", disturbed]
+    done = killed_and_resumed(tmp_path, start, disturbed, kills, seed=games_each, before_kill=change)
     hand_in(disturbed, Enter(back=("cid",)))
     tournament(tmp_path, disturbed, "--jobs", "2")
     plan = read_plan(disturbed / "tournament.toml")
@@ -154,9 +154,40 @@ def test_kills_lose_no_game_and_no_change_of_the_plan(tmp_path: Path, games_each
     assert len(keys) == len(set(keys))
     standings = [table(folder) for folder in (quiet, disturbed)]
     for each in standings:
-        del each["fairness"], each["title"]  # how much the machine slowed a game is never the same
+        del each["fairness"], each["title"]
         each["notes"] = [note for note in each["notes"] if "dan, which was withdrawn" not in note]
+    assert standings[0] == standings[1]
+    return done
+
+
+def check(tmp_path: Path, games_each: int, kills: int) -> int:
+    bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", str(games_each), "--seed", "5", "--jobs", "2"]
+    quiet, disturbed = tmp_path / "quiet", tmp_path / "disturbed"
+    tournament(tmp_path, *start, "--ledger", quiet)
+    done = killed_and_resumed(tmp_path, [*start, "--ledger", disturbed], disturbed, kills, seed=games_each)
+    expected, found = games(quiet), games(disturbed)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+    assert len(found) == 3 * games_each
+    keys = [line.k for _, line in reader.every_line(disturbed)]
+    assert len(keys) == len(set(keys))
+    standings = [table(folder) for folder in (quiet, disturbed)]
+    for each in standings:
+        del each["fairness"]  # how much the machine slowed a game is never the same
     assert standings[0] == standings[1]
     for file, line in reader.counted_lines(disturbed):
         record = reader.replay(disturbed, file, line)
         assert record is not None and worker.content(record.splitlines(), registry.game("tictactoe")) == line.a
+    return done
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("games_each", "kills"), [(75, 15), pytest.param(300, 60, marks=pytest.mark.nightly)])
+def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path, games_each: int, kills: int) -> None:
+    assert check(tmp_path, games_each, kills) == kills
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(("games_each", "kills"), [(20, 8), pytest.param(200, 200, marks=pytest.mark.nightly)])
+def test_kills_lose_no_game_and_no_change_of_the_plan(tmp_path: Path, games_each: int, kills: int) -> None:
+    assert changed_and_killed(tmp_path, games_each, kills) >= kills // 2

@@ -2,7 +2,6 @@
 
 import math
 import random
-from collections.abc import Iterable
 
 import choix
 import pytest
@@ -24,18 +23,6 @@ def pair(first: int, second: int, there: Ranks, back: Ranks) -> list[Game]:
     return [Game((first, second), there), Game((second, first), (back[1], back[0]))]
 
 
-def tally_of(bots: int, groups: Iterable[list[Game]]) -> Tally:
-    tally = Tally(bots)
-    for games in groups:
-        add(tally, games)
-    return tally
-
-
-def met(*results: tuple[Ranks, Ranks], times: int = 1) -> Tally:
-    """Returns game pairs of two bots, by the ranks there and back."""
-    return tally_of(2, [pair(A, B, *each) for each in results * times])
-
-
 def fitted(tally: Tally) -> list[float]:
     return [rating.elo.value for rating in ratings(tally, draws=0)]
 
@@ -51,13 +38,21 @@ def width(tally: Tally) -> float:
 
 
 def test_the_difference_of_two_ratings_follows_from_the_score() -> None:
-    found = fitted(met(*[(WON, WON)] * 3, (LOST, LOST), times=100))
+    tally = Tally(2)
+    for _ in range(300):
+        add(tally, pair(A, B, WON, WON))
+    for _ in range(100):
+        add(tally, pair(A, B, LOST, LOST))
+    found = fitted(tally)
     assert found[A] == pytest.approx(-found[B])
     assert found[A] - found[B] == pytest.approx(elo(0.75), abs=0.5)
 
 
 def test_ratings_add_up_to_zero_and_a_tie_is_half_a_win() -> None:
-    assert fitted(tally_of(3, [pair(A, B, DRAWN, DRAWN), pair(B, C, WON, LOST)])) == pytest.approx([0, 0, 0], abs=1e-6)
+    tally = Tally(3)
+    add(tally, pair(A, B, DRAWN, DRAWN))
+    add(tally, pair(B, C, WON, LOST))
+    assert fitted(tally) == pytest.approx([0, 0, 0], abs=1e-6)
 
 
 @pytest.mark.parametrize("groups", [1, 41_707, 1_000_000_000])
@@ -83,7 +78,8 @@ def test_each_part_that_games_connect_is_rated_as_if_it_were_alone() -> None:
 
 
 def test_a_bot_against_itself_changes_no_rating() -> None:
-    tally = met((WON, DRAWN))
+    tally = Tally(2)
+    add(tally, pair(A, B, WON, DRAWN))
     before = fitted(tally)
     add(tally, [Game((A, A), WON)])
     assert fitted(tally) == before
@@ -97,15 +93,22 @@ def test_the_order_of_games_changes_no_digit_of_a_rating() -> None:
     ]
     found = []
     for _ in range(3):
-        found.append(ratings(tally_of(4, groups), draws=100))
+        tally = Tally(4)
+        for each in groups:
+            add(tally, each)
+        found.append(ratings(tally, draws=100))
         dice.shuffle(groups)
     assert found[0] == found[1] == found[2]
 
 
 def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
     """The third is absent."""
-    groups = [pair(A, B, *each) for each in ((WON, WON), (LOST, LOST), (WON, WON), (WON, LOST)) * 5]
-    fields = [ratings(tally_of(bots, groups), draws=1000) for bots in (2, 3)]
+    fields = []
+    for bots in (2, 3):
+        tally = Tally(bots)
+        for there, back in ((WON, WON), (LOST, LOST), (WON, WON), (WON, LOST)) * 5:
+            add(tally, pair(A, B, there, back))
+        fields.append(ratings(tally, draws=1000))
     assert fields[1][:2] == fields[0] and fields[1][2].p_first is None
     for rating in (fields[1][2], *ratings(Tally(3), draws=100)):  # the last three without any game
         assert (rating.elo.value, rating.elo.low, rating.elo.high, rating.note) == (0, None, None, "no information")
@@ -144,9 +147,10 @@ def test_another_algorithm_finds_the_same_ratings(seats: int) -> None:
     luck = random.Random(seats)
     strengths = field(luck, 7, spread=1.5)
     groups = [seed_group(luck, strengths, luck.sample(range(7), seats), shared=0.5) for _ in range(60)]
-    assert fitted(tally_of(7, groups)) == pytest.approx(
-        minorised([game for games in groups for game in games], 7), abs=0.01
-    )
+    tally = Tally(7)
+    for games in groups:
+        add(tally, games)
+    assert fitted(tally) == pytest.approx(minorised([game for games in groups for game in games], 7), abs=0.01)
 
 
 def test_choix_finds_the_same_ratings() -> None:
@@ -214,15 +218,22 @@ def test_shared_luck_makes_intervals_wider() -> None:
 
 
 def test_winning_all_seed_groups_leaves_the_upper_end_open() -> None:
-    groups = [pair(A, B, WON, WON), pair(B, C, WON, LOST), pair(B, C, DRAWN, WON)] * 25
-    first, second, _ = ratings(tally_of(3, groups), draws=0)
+    tally = Tally(3)
+    for _ in range(25):
+        add(tally, pair(A, B, WON, WON))
+        add(tally, pair(B, C, WON, LOST))
+        add(tally, pair(B, C, DRAWN, WON))
+    first, second, _ = ratings(tally, draws=0)
     assert first.elo.high == math.inf
     assert first.elo.low is not None and second.elo.value < first.elo.low < first.elo.value
     assert expected(first.elo.low - second.elo.value) ** 25 == pytest.approx(0.025)
 
 
 def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
-    first, second = ratings(met((LOST, LOST), times=5))
+    tally = Tally(2)
+    for _ in range(5):
+        add(tally, pair(A, B, LOST, LOST))
+    first, second = ratings(tally)
     assert 0.8 < (second.p_first or 0) < 0.9999, "five wins of five do not make a bot surely the best"
     assert (first.elo.low, second.elo.high) == (-math.inf, math.inf)
     assert (first.note, second.note) == ("few", "few")
@@ -230,7 +241,10 @@ def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
 
 
 def test_equal_seed_groups_give_no_interval() -> None:
-    for rating in ratings(tally_of(3, [pair(A, B, WON, LOST)] * 50), draws=0):
+    tally = Tally(3)
+    for _ in range(50):
+        add(tally, pair(A, B, WON, LOST))
+    for rating in ratings(tally, draws=0):
         assert (rating.elo.low, rating.elo.high, rating.note) == (None, None, "no information")
 
 
@@ -248,8 +262,10 @@ def test_the_chances_to_be_the_best_add_up_and_follow_from_the_seed() -> None:
 
 def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     """For two bots, it is the chance that the difference is above 0, given the interval's deviation."""
-    results = ((WON, WON), (LOST, WON), (LOST, LOST), (WON, WON), (DRAWN, LOST))
-    first = ratings(met(*results, times=8), draws=100_000)[0]
+    tally = Tally(2)
+    for there, back in ((WON, WON), (LOST, WON), (LOST, LOST), (WON, WON), (DRAWN, LOST)) * 8:
+        add(tally, pair(A, B, there, back))
+    first = ratings(tally, draws=100_000)[0]
     assert first.elo.high is not None
     deviations = first.elo.value / ((first.elo.high - first.elo.value) / 1.959964)
     assert first.p_first == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
@@ -274,7 +290,9 @@ def test_repeats_do_not_narrow_an_interval() -> None:
 
 
 def test_faults_cost_rating_but_not_the_rating_without_them() -> None:
-    tally = met((WON, WON), (LOST, LOST), times=10)
+    tally = Tally(2)
+    for there, back in ((WON, WON), (LOST, LOST)) * 10:
+        add(tally, pair(A, B, there, back))
     for _ in range(10):
         crash = Game((A, B), LOST, faulty=True)
         add(tally, [crash, pair(A, B, WON, WON)[1]])

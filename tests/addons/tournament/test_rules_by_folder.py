@@ -21,7 +21,7 @@ from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands
 from referee.harness.common.known_games import find_game
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.usefixtures("forked")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 BOT = """
 import json, sys

@@ -120,7 +120,8 @@ def contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "contest"
 
 
-@pytest.mark.parametrize(("spec", "named"), [*((spec, False) for spec in KINDS), ("bot.py", True), ("uci:eng", True)])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("spec", KINDS)
 def test_the_path_of_a_bot_starts_at_the_folder_of_the_file(spec: str, named: bool, contest: Path) -> None:
     if spec.startswith("oci:") and (obstacle := obstacle_to_images(Isolation())):
         pytest.skip(obstacle)

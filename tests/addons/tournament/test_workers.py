@@ -137,18 +137,15 @@ def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path
     assert "bob" in said
 
 
-def contest(folder: Path, **options: object) -> worker_messages.Contest:
-    bots = {name: entrants([drawing_bot(folder, name, 1)])[0] for name in ("ann", "bob")}
-    limits = Limits(isolation=OFF)
-    return worker_messages.Contest("tictactoe", options, TICTACTOE.time, limits, (Encoding.JSON,), bots)
-
-
 @pytest.mark.trio
 async def test_a_usage_error_in_a_worker_ends_the_run_with_its_text(tmp_path: Path) -> None:
     """Such as options that the rules cannot start with. No worker dies, and no game is blamed."""
-    job = worker_messages.Job(1, (worker_messages.Assignment("k", ("ann", "bob"), 1),))
+    bots = {name: entrants([drawing_bot(tmp_path, name, 1)])[0] for name in ("ann", "bob")}
+    limits = Limits(isolation=OFF)
+    contest = worker_messages.Contest("tictactoe", {"opening": 100}, TICTACTOE.time, limits, (Encoding.JSON,), bots)
+    job = worker_messages.Job(1, (worker_messages.Assignment("k", tuple(bots), 1),))
     with trio.fail_after(30):
-        async with open_local(contest(tmp_path, opening=100), 1, pin=False) as pool:
+        async with open_local(contest, 1, pin=False) as pool:
             while not pool.room():
                 await trio.sleep(0.01)
             await pool.give(job)
@@ -160,8 +157,11 @@ async def test_a_usage_error_in_a_worker_ends_the_run_with_its_text(tmp_path: Pa
 @pytest.mark.parametrize("started", [False, True])
 async def test_a_worker_that_is_stopped_before_it_can_hear_ends(tmp_path: Path, started: bool) -> None:
     """As with a limit of time that is over at once."""
+    bots = {name: entrants([drawing_bot(tmp_path, name, 1)])[0] for name in ("ann", "bob")}
+    limits = Limits(isolation=OFF)
+    contest = worker_messages.Contest("tictactoe", {}, TICTACTOE.time, limits, (Encoding.JSON,), bots)
     with trio.fail_after(30):
-        async with open_local(contest(tmp_path), 1, pin=False) as pool:
+        async with open_local(contest, 1, pin=False) as pool:
             while started and not pool.room():
                 await trio.sleep(0)
             await pool.stop(inf)

@@ -1,4 +1,4 @@
-"""Virtual environments that borrow our packages, so that a test installs into them without a network."""
+"""Virtual environments that borrow our packages, so that a tree is installed into them without a network."""
 
 import subprocess
 import sys
