@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.tools import mutants
+from referee.tools.generated import ROOT
 
 FILES = ("games/dice.py", "harness/match/turn.py", "addons/tournament/statistics/rating.py")
 SOURCE = """
@@ -45,8 +46,8 @@ def test_a_mutant_is_found_again_after_lines_have_moved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_marked_and_changed_sources_are_python(file: str) -> None:
-    places = [site for site in mutants.sites(mutants.ROOT, [file]) if site.statement]
-    source = (mutants.ROOT / file).read_bytes()
+    places = [site for site in mutants.sites(ROOT, [file]) if site.statement]
+    source = (ROOT / file).read_bytes()
     texts = {mutants.changed_by(source, site) for site in places}
     assert len(texts) == len(places) > 10 and source not in texts
     for text in texts:

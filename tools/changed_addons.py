@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from referee.tools.generated import ROOT
+
 ADDONS = sorted(file.parent.name for file in ROOT.glob("addons/*/addon.py"))
 
 

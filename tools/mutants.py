@@ -27,8 +27,8 @@ import msgspec
 from msgspec import Struct
 
 from referee.tools.borrowed import environment
+from referee.tools.generated import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 CODE = ("protocol", "games", "harness", "addons")
 APART = ("harness/isolation/supervisor.py", "harness/isolation/removal.py", "addons/originals/", "addons/kaggle/run.py")
 """Programs that run alone: nothing can be marked in them."""

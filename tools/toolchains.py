@@ -19,13 +19,12 @@ if __name__ == "__main__":
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.packages import ITEMS
-
-ADDONS = Path(__file__).resolve().parents[1] / "addons"
+from referee.tools.generated import ROOT
 
 
 def _of_addons() -> Iterator[tuple[str, Toolchain]]:
     """Yields the toolchains of add-ons that build the kits' programs in their own way."""
-    for file in sorted(ADDONS.glob("*/languages.py")):
+    for file in sorted(ROOT.glob("addons/*/languages.py")):
         module = import_module(f"referee.addons.{file.parent.name}.languages")
         for kit, recipe in module.BY_KIT.items():
             yield f"{kit}-{file.parent.name}", recipe.toolchain

@@ -59,8 +59,10 @@ if init == 0:
     launchers.send(b"exit 256 0 0")
     os._exit(0)
 launchers.close()
-if os.fork() == 0:
+forker = os.fork()
+if forker == 0:
     os._exit(0)  # as the process that has forked `init` does
+os.waitid(os.P_PID, forker, os.WEXITED | os.WNOWAIT)
 looks = []
 
 def look():

@@ -1,4 +1,4 @@
-"""What an agent imports is found without running it."""
+"""We find out what an agent imports without running it."""
 
 import gc
 import sys

@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from referee.tools.changed_addons import ROOT, needing
+from referee.tools.changed_addons import needing
+from referee.tools.generated import ROOT
 
 
 def pull_out(addon: str, folder: Path) -> set[str]:
