@@ -511,7 +511,7 @@ async def test_a_wrong_variable_in_a_template_ends_the_run(
     arena: Arena, service: ModelService, tmp_path: Path, block: str
 ) -> None:
     (tmp_path / "p").write_text(f"{{% block {block} %}}{{{{ unknown }}}}{{% endblock %}}")
-    with pytest.raises(RunError, match=r"stub cannot be asked: a template of its prompts is wrong: .*'unknown' is undef"):
+    with pytest.raises(RunError, match=r"stub cannot be asked: a template of its prompts is wrong: .*'unknown' is un"):
         await played(arena, service, f"--prompt {tmp_path / 'p'}")
 
 
