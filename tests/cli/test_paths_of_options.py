@@ -4,6 +4,7 @@ These are a path below a file, a missing folder, a folder with files, a file, an
 too long, and one that is not UTF-8."""
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -31,6 +32,8 @@ GAME = "--game tictactoe"
 LADDER = "--folder clone"
 AWAY = "--to http://127.0.0.1:9"
 BASES = {
+    "analyse": "match.jsonl --seconds 1",
+    "bench": "'llm:--url http://127.0.0.1:9 stub' --game tictactoe --against @random --games 2",
     "play": f"@random @baseline {GAME}",
     "build": "bot.py --target wasm",
     "check": f"bot.py {GAME} --only exit",
@@ -156,7 +159,7 @@ def test_a_path_that_cannot_be_used_is_one_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:  # servers that would begin end with it
-        base = BASES[command].replace("PORT", str(taken.getsockname()[1])).split()
+        base = shlex.split(BASES[command].replace("PORT", str(taken.getsockname()[1])))
         for path in paths:
             words = [*command.split(), *with_path(base, option, index, path)]
             code = ended(words) if command in WAITS else main(words)

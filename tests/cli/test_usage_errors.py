@@ -109,7 +109,7 @@ REFUSED = [
     (f"{F} -m bot.py", "options of aiarena21: map line 1 is empty; expected some of '.', '#' and 'S'"),
     # limits
     (f"{M} --call-time soon", "a time above zero, such as 1s, 250ms or 2m, or none"),
-    (f"{M} --clock x", "--clock x: expected seconds and an increment, such as 60+2 or 300, or none"),
+    (f"{M} --clock x", "--clock x: expected seconds and an increment, such as 60+2 or 300, answers for them, such as"),
     (f"{M} --memory x", "--memory x: expected a size such as 256MiB or 1G, up to 1 PiB, or none"),
     (f"{M} --cpu -1", "cpu"),
     (f"{M} --startup 3s", "there is no option --startup; use --limit startup=VALUE"),

@@ -23,7 +23,7 @@ MOST_BYTES = 300 << 20
 PRACTICE = "practice-"
 """Begins the names of practice games."""
 
-team_app = App(name="team", help="Shows and changes your team's part in a contest, without a browser.")
+team_app = App(name="team", help="Shows and changes your part in a contest: the team's page without a browser.")
 
 
 @Parameter(name="*", group="Contest")
@@ -92,7 +92,7 @@ def _print(*parts: object) -> None:
 
 @team_app.command
 def status(*, where: Where = Where()) -> int:
-    """Prints the version that plays, its place, and what is to come."""
+    """Prints which version plays, its place, what is to come."""
     found = where.client.got("/team/status", _Status)
     _print(f"{found.team}:" if found.state == "active" else f"{found.team} ({found.state}):", found.text)
     _print("version", "none" if found.version is None else found.version)
@@ -112,7 +112,7 @@ def versions(*, where: Where = Where()) -> int:
 
 @team_app.command
 def games(*, lost: bool = False, day: str | None = None, where: Where = Where()) -> int:
-    """Prints your team's last rated games, newest first, with their names.
+    """Prints your last rated games with their names.
 
     Args:
         lost: Only those in which another bot finished ahead.
@@ -131,7 +131,7 @@ def games(*, lost: bool = False, day: str | None = None, where: Where = Where())
 
 @team_app.command
 def replay(game: str, *, where: Where = Where()) -> int:
-    """Fetches the replay of a game, with your bot's standard error. `referee replay`, `repro` and `fork` take the file.
+    """Fetches a game's replay with your bot's standard error. `referee replay`, `repro` and `fork` take the file.
 
     Args:
         game: The name that `referee team games` prints, or practice-N.
@@ -144,7 +144,7 @@ def replay(game: str, *, where: Where = Where()) -> int:
 
 @team_app.command
 def stderr(version: int, *, where: Where = Where()) -> int:
-    """Prints a version's faults, with what it printed to standard error before. Only your team sees it."""
+    """Prints a version's faults and its standard error. Only your team sees it."""
     found = where.client.got(f"/team/versions/{version}/stderr", list[_StandardError])
     for each in found:
         _print(each.fault, each.name)
@@ -157,7 +157,7 @@ def stderr(version: int, *, where: Where = Where()) -> int:
 
 @team_app.command
 def use(version: int, *, where: Where = Where()) -> int:
-    """Lets an accepted version play again instead of the present one."""
+    """Lets another accepted version play."""
     state = where.client.posted(f"/team/versions/{version}/play", State)
     _print(f"version {state.version} plays")
     return PLAYED
@@ -175,7 +175,7 @@ def practice(
     no_wait: bool = False,
     where: Where = Where(),
 ) -> int:
-    """Plays a practice game, which counts for nobody, and fetches its replay.
+    """Plays a practice game and fetches its replay. It counts for nobody.
 
     Exit codes: 0 played, 1 it could not be played.
 

@@ -132,9 +132,10 @@ def witness(
     base: Annotated[str | None, MORE] = None,
     folder: Folder = Path(),
 ) -> int:
-    """Signs which entries a commit of the ladder has, so that nobody can rewrite them without you.
+    """Signs which entries a commit of the ladder has.
 
-    Writes a file to checkpoints/, to hand in by pull request. A maintainer adds your public key to witnesses.toml.
+    Nobody can rewrite them then without you. Writes a file to checkpoints/, to hand in by pull request. A maintainer
+    adds your public key to witnesses.toml.
 
     Args:
         commit: The commit that you have seen. Default: the newest one.

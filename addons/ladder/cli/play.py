@@ -66,7 +66,7 @@ def play(
     folder: Folder = Path(),
     workers: WorkerOptions = WorkerOptions(),
 ) -> int:
-    """Claims games, plays them, seals the results and opens them: whatever is due next.
+    """Claims, plays, seals and opens games: whatever is due next.
 
     Without a remote repository, the commits are on the branch that is checked out. With one, each is pushed as a branch
     of its own, for a pull request. The same command goes on when that is merged.

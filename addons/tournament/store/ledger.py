@@ -273,11 +273,7 @@ class Ledger:
         except OSError as error:
             os.ftruncate(file, size)
             full = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
-            raise RunError(
-                f"{self.folder}: the ledger cannot be written: {full}. Games written so far are kept; "
-                f"make room, then continue: a tournament with `referee tournament run {self.folder}`, a gate with the "
-                "same command and --resume"
-            ) from error
+            raise RunError(f"{self.folder}: the ledger cannot be written: {full}; make room, then go on") from error
 
 
 def _cut_torn(file: Path) -> None:

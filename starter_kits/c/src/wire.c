@@ -294,7 +294,7 @@ static void describe(referee_server* server, const referee_value* params) {
         limit(limits, "increment_ms"), limit(limits, "cpu_ms"),      limit(limits, "memory_bytes"),
         limit(limits, "processes"),    limit(limits, "frame_bytes"), limit(limits, "call_output_bytes"),
         limit(limits, "stderr_bytes"), limit(limits, "file_bytes"),  limit(limits, "scratch_bytes")};
-    match->clock = (referee_clock){REFEREE_NO_LIMIT, REFEREE_NO_LIMIT, REFEREE_NO_LIMIT};
+    match->clock = (referee_clock){REFEREE_NO_LIMIT, REFEREE_NO_LIMIT, REFEREE_NO_LIMIT, REFEREE_NO_LIMIT};
     match->seed = !seed ? 0 : seed->kind == REFEREE_VALUE_LARGE ? seed->large : (uint64_t)seed->integer;
 }
 
