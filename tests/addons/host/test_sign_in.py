@@ -251,7 +251,7 @@ CLAIMS = {
     "expired": {"exp": OLD},
     "without an end": {"exp": None},
     "an end that is no number": {"exp": "never"},
-    "not yet": {"nbf": OLD + 7200},
+    "not yet": {"nbf": OLD + 86_400},
     "the hash of another access token": {"at_hash": "AAAA"},
     "a hash that is no text": {"at_hash": 7},
     "nobody": {"sub": None},
