@@ -73,6 +73,7 @@ kits: $(READY)
 	$(BIN)/python -m referee.tools.pages
 	$(BIN)/python -m referee.tools.command_pages
 	$(BIN)/python -m referee.tools.model_costs
+	$(BIN)/python -m referee.tools.channels
 	$(BIN)/python -m referee.tools.viewer
 
 # Takes the pictures in docs/images from today's viewer. Needs Chromium.

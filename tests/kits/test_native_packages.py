@@ -16,6 +16,7 @@ from needs import skip_without
 
 from referee.games import registry
 from referee.harness.common.paths import KITS
+from referee.harness.languages.packages import missing_in
 from referee.harness.new import write as new
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
@@ -28,15 +29,6 @@ add_executable(bot bot.{kit})
 target_link_libraries(bot PRIVATE referee::{kit})
 """
 LANGUAGES = {"c": "C", "cpp": "CXX"}
-LEAST_JSON = """
-cmake_minimum_required(VERSION 3.16)
-project(json CXX)
-add_library(nlohmann_json INTERFACE)
-add_library(nlohmann_json::nlohmann_json ALIAS nlohmann_json)
-install(TARGETS nlohmann_json EXPORT nlohmann_jsonTargets)
-install(EXPORT nlohmann_jsonTargets NAMESPACE nlohmann_json:: DESTINATION cmake)
-"""
-"""The target of the JSON library. Its headers are the system's."""
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> None:
@@ -71,18 +63,16 @@ def test_an_installed_library_is_found_by_cmake(kit: str, tmp_path: Path) -> Non
     assert_plays(consumer / "build" / "bot", tmp_path)
 
 
-def test_the_cpp_kit_fetches_a_json_library_that_is_not_installed(tmp_path: Path) -> None:
-    """`FETCHCONTENT_SOURCE_DIR_JSON` takes the place of the download."""
+def test_a_json_library_that_is_not_installed_is_named_with_its_packages(tmp_path: Path) -> None:
     need("cpp")
-    json = tmp_path / "json"
-    json.mkdir()
-    (json / "CMakeLists.txt").write_text(LEAST_JSON, "utf-8")
     new.write(registry.game("reantics"), "cpp", tmp_path / "new")
-    for folder in (KITS / "cpp", tmp_path / "new"):
-        build = tmp_path / "builds" / folder.name
+    for folder in (KITS / "cpp", tmp_path / "new", KITS / "new_rules" / "cpp"):
+        build = tmp_path / "builds" / folder.parent.name / folder.name
         absent = "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON"
-        run("cmake", "-S", folder, "-B", build, absent, f"-DFETCHCONTENT_SOURCE_DIR_JSON={json}", cwd=tmp_path)
-        assert (build / "_deps" / "json-build").is_dir()
+        done = subprocess.run(["cmake", "-S", folder, "-B", build, absent], capture_output=True, text=True)
+        assert done.returncode != 0
+        assert "apt-get install nlohmann-json3-dev" in done.stderr and "brew install nlohmann-json" in done.stderr
+        assert [item.name for item in missing_in(done.stderr)] == ["nlohmann/json.hpp"]
 
 
 @pytest.mark.timeout(600)

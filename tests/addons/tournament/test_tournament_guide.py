@@ -1,27 +1,20 @@
 """docs/how-to/run-a-contest.md, followed to the letter."""
 
-import os
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from contests import DRAWS, environment
+from contests import DRAWS
 from defects import bot
+from guides import DOCS, commands, run
 
 from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
 
-DOCS = Path(__file__).parents[3] / "docs"
 GUIDE, REFERENCE = DOCS / "how-to" / "run-a-contest.md", DOCS / "reference" / "tournaments.md"
-
-
-def commands() -> list[str]:
-    """The guide's blocks of commands, in its order."""
-    return re.findall(r"^```\n(referee .*?|for .*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def submission(file: Path, salt: int) -> None:
@@ -32,33 +25,47 @@ def submission(file: Path, salt: int) -> None:
         packed.writestr(f"{file.stem}/bot.toml", f'name = "{file.stem}"\nrun = {run}\n')
 
 
-def run(text: str, folder: Path) -> str:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-ec", text], cwd=folder, env=environment(folder) | {"PATH": path}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(580)
 def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     for salt, team in enumerate(("red", "green", "blue")):
         submission(tmp_path / "teams" / f"{team}.zip", salt)
     submission(tmp_path / "late" / "team.zip", 9)
-    prepare, tournament, show, page, resume, late, withdraw, shards = commands()
+    prepare, similar, tournament, show, page, verify, week, stages, resume, late, withdraw, shards = commands(GUIDE)
     assert "3 submissions: 3 accepted, 0 refused" in run(prepare, tmp_path)
+    assert "blue, green, red" in run(similar, tmp_path)
     table = run(tournament, tmp_path)
     assert all(team in table for team in ("red", "green", "blue")) and "30 of 30 games" in table
     assert run(show, tmp_path).count("30") >= 3
     run(page, tmp_path)
-    assert (tmp_path / "site" / "index.html").is_file() and (tmp_path / "everything" / "index.html").is_file()
+    assert "Spring Cup" in (tmp_path / "site" / "index.html").read_text()
+    assert (tmp_path / "everything" / "index.html").is_file()
+    assert "30 games" in run(verify, tmp_path)
+    run(week, tmp_path)
+    assert (tmp_path / "site" / "tables" / "WEEK-3.html").is_file()
+    played = run(stages, season(tmp_path / "season"))
+    assert "swiss, then knockout" in played
     assert "30 of 30 games" in run(resume, tmp_path)
     assert "60 of 60 games" in run(late, tmp_path) and "60 of 60 games" in run("referee tournament show cup", tmp_path)
     assert "30 of 30 games" in run(shards, tmp_path)
     whole, cup = (run(f"referee tournament show {name} --output json", tmp_path) for name in ("whole", "cup"))
     assert '"played":30' in whole and '"played":60' in cup
     assert "withdrawn: blue and red" in run(withdraw.replace("Team A", "red").replace("Team B", "blue"), tmp_path)
+
+
+def season(folder: Path) -> Path:
+    """Writes the guide's file, and three bots for it as zip files."""
+    (folder / "teams").mkdir(parents=True)
+    (text,) = re.findall(r"^```toml\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (folder / "spring.toml").write_text(text)
+    for name in re.findall(r"teams/(\w+)\.zip", text):
+        run(f"referee new connectfour --lang python {name} && python3 -m zipfile -c teams/{name}.zip {name}/", folder)
+    return folder
+
+
+def examples() -> list[str]:
+    """Returns the commands at the beginning of the reference."""
+    page = REFERENCE.read_text("utf-8").split("## Which format")[0]
+    return re.findall(r"^referee (tournament run .*)$", page, re.MULTILINE)
 
 
 def test_the_reference_begins_with_an_example_of_every_format_that_plays_many_bots() -> None:
@@ -68,23 +75,17 @@ def test_the_reference_begins_with_an_example_of_every_format_that_plays_many_bo
     assert shown == {*FORMATS} - {"self", "judged", "two-player", "list-order"}
 
 
-def examples() -> list[str]:
-    """Returns the commands at the beginning of the reference."""
-    page = REFERENCE.read_text("utf-8").split("## Which format")[0]
-    return re.findall(r"^referee (tournament run .*)$", page, re.MULTILINE)
-
-
 @pytest.mark.nightly
 @pytest.mark.timeout(280)
-def test_the_examples_of_the_formats_play(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", examples(), ids=lambda command: re.findall(r"--format (\S+)", command)[0])
+def test_the_example_of_a_format_plays(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     teams = [f"{name}=@random" for name in ("red", "green", "blue", "white", "black")]
-    for command in examples():
-        before, after = command.split("teams/*")
-        assert main([*before.split(), *teams, *after.split(), "--seed", "7", "--replay", "none"]) == 0
-        assert re.search(r"\b(red|green|blue|white|black)\b", capsys.readouterr().out), command
+    before, after = command.split("teams/*")
+    assert main([*before.split(), *teams, *after.split(), "--seed", "7", "--replay", "none"]) == 0
+    assert re.search(r"\b(red|green|blue|white|black)\b", capsys.readouterr().out)
 
 
 def test_the_pages_name_every_format_and_only_existing_options(capsys: pytest.CaptureFixture[str]) -> None:
