@@ -119,10 +119,6 @@ class Chain:
         """Returns the round that draws the games of a claim."""
         return self.claims[hash].round or self.merged[hash]
 
-    def signature(self, hash: str, number: int, round: int, now: int) -> bytes | None:
-        """Returns the signature of the claim's draw of this number; None if nobody knows it yet."""
-        return self.signature_of(self.known(hash), number, round, now)
-
     def signature_of(self, known: tuple[bytes, ...], number: int, round: int, now: int) -> bytes | None:
         """Returns the signature of a draw, which is known or can be fetched; None if it is not out."""
         if number < len(known):
@@ -289,9 +285,9 @@ class _Course:
             seals = self.chain.seals.get(self.hash, {})
             sealed |= {each for each in stage.owners if each in seals and seals[each].at <= stage.due}
         self.players |= sealed
-        yield self._ended(
-            StageKind.OPEN, self.begin, self._due(self.begin, self.rules.seal_hours), tuple(sorted(sealed))
-        )
+        if sealed:
+            due = self._due(self.begin, self.rules.seal_hours)
+            yield self._ended(StageKind.OPEN, self.begin, due, tuple(sorted(sealed)))
 
     def _drawn(self, kind: StageKind, count: int, hours: float) -> Stage | None:
         """Returns a stage with owners who are drawn; None if there is nobody to draw yet."""

@@ -102,6 +102,27 @@ class Noted(Struct, frozen=True):
 Errand = BotChange | Claimed | SealedGames | HandedIn | Accused | Noted
 
 
+def words_of(errand: Errand) -> str:
+    """Says what a change is."""
+    match errand:
+        case BotChange():
+            return f"bot {errand.name}" if errand.tree else f"bot {errand.name} leaves"
+        case Claimed(claim):
+            drawn = f"; round {claim.round} of the beacon draws its games" if claim.round else ""
+            return f"claim {claim.number} of {claim.runner}{drawn}"
+        case SealedGames(seal, claim):
+            return f"seal of {seal.runner}, claim {claim.number} of {claim.runner}"
+        case HandedIn(batch=batch, claim=claim):
+            name = f"{counted(len(batch.lines), 'game')} of {batch.head.runner}, claim {claim.number} of {claim.runner}"
+            if errand.is_lie:
+                return f"strike against {batch.head.owner}: {name} are not what was sealed"
+            return f"{name}; {counted(len(errand.places), 'game')} of modules to prove"
+        case Accused(head=head):
+            return f"strike against {head.owner}"
+        case Noted(checkpoint):
+            return f"checkpoint of {checkpoint.witness}"
+
+
 def check_change(
     repository: Repository, base: str, head: str, author: str, now: float | None = None
 ) -> tuple[Ladder, Errand]:
@@ -236,8 +257,14 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     copies = [bot.name for bot in ladder.bots if bot.version == tree and bot.name != name]
     if copies:
         raise Refused(f"{path} is the same as {BOTS}/{copies[0]}; enter a program of your own")
-    if not before:
-        own = [bot.name for bot in ladder.bots if author in _described(ladder, bot.version, f"{BOTS}/{bot.name}").owner]
+    if bot.owner[:1] != owners[:1]:
+        if bot.owner[0] != author:
+            raise Refused(
+                f"{path}/{BOT_FILE}: the first owner is {bot.owner[0]}, among whose bots it would count; put {author} "
+                "first"
+            )
+        first = {bot.name: _described(ladder, bot.version, f"{BOTS}/{bot.name}").owner[:1] for bot in ladder.bots}
+        own = [name for name, owner in first.items() if owner == [author]]
         if len(own) >= (most := ladder.settings.bots_per_owner):
             raise Refused(
                 f"{author} has {', '.join(own)} already; an owner may have {counted(most, 'bot')}: change one"
@@ -293,7 +320,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     if claim.number != number:
         raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
     repository = ladder.repository
-    commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE}", ladder.commit).split()
+    commits = ladder.history[:STALE]
     known = {(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in commits}
     if why := claim_problem(ladder, claim, known, at, ladder.chain.lapses(claim.owner, at)):
         raise Refused(f"{path}: {why}")

@@ -3,7 +3,17 @@
 import os
 import time
 
-from referee.addons.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Noted, SealedGames, merge_time
+from referee.addons.ladder.change import (
+    Accused,
+    BotChange,
+    Claimed,
+    Errand,
+    HandedIn,
+    Noted,
+    SealedGames,
+    merge_time,
+    words_of,
+)
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.reading import BEACON_LINE, Ladder, opening_path, strike_path
 from referee.addons.ladder.records import BOTS, batch_path, claim_path, seal_path
@@ -15,29 +25,31 @@ def merge_of(ladder: Ladder, errand: Errand, head: str, now: float | None = None
     """Returns the commit that merges `head` into the ladder's commit. `now`: seconds since 1970."""
     repository = ladder.repository
     at = merge_time(ladder, time.time() if now is None else now)
-    luck = "" if ladder.beacon.names_rounds else f"\n\n{BEACON_LINE}: {os.urandom(LUCK_BYTES).hex()}\n"
+    words = words_of(errand).partition(";")[0]
+    words = words[0].upper() + words[1:]
+    if not ladder.beacon.names_rounds:
+        words += f"\n\n{BEACON_LINE}: {os.urandom(LUCK_BYTES).hex()}\n"
     if isinstance(errand, BotChange):
-        words = f"Bot {errand.name}" if errand.tree else f"Bot {errand.name} leaves"
         folder = f"{BOTS}/{errand.name}", errand.tree
-        return commit_files(repository, ladder.commit, {}, words + luck, folder=folder, merged=head, at=at)
-    path, words = _entry(ladder, errand)
+        return commit_files(repository, ladder.commit, {}, words, folder=folder, merged=head, at=at)
+    path, place = _places(errand)
     content = next(repository.read([repository.id_of(head, path)]))
-    if isinstance(errand, HandedIn) and errand.is_lie:
-        path = opening_path(errand.claim, errand.batch.head.runner)
-    return commit_files(repository, ladder.commit, {path: content}, words + luck, merged=head, at=at)
+    return commit_files(repository, ladder.commit, {place: content}, words, merged=head, at=at)
 
 
-def _entry(ladder: Ladder, errand: Claimed | SealedGames | HandedIn | Accused | Noted) -> tuple[str, str]:
-    """Returns the path of what a change adds, and the first line of its commit."""
+def _places(errand: Claimed | SealedGames | HandedIn | Accused | Noted) -> tuple[str, str]:
+    """Returns the path of what a change adds, and where it is merged."""
     match errand:
         case Claimed(claim):
-            return claim_path(claim.runner, claim.number), f"Claim: {claim.runner}, claim {claim.number}"
+            path = claim_path(claim.runner, claim.number)
         case SealedGames(seal, claim):
-            return seal_path(claim, seal.runner), f"Seal: {seal.runner}, claim {claim.number} of {claim.runner}"
+            path = seal_path(claim, seal.runner)
         case HandedIn(batch=batch, claim=claim):
-            words = f"Games: {batch.head.runner}, claim {claim.number} of {claim.runner}"
-            return batch_path(claim, batch.head.runner), words
-        case Accused(strike, head, _):
-            return strike_path(strike.batch), f"Strike: {head.runner}"
-        case Noted(checkpoint, path):
-            return path, f"Checkpoint: {checkpoint.witness}"
+            path = batch_path(claim, batch.head.runner)
+            if errand.is_lie:
+                return path, opening_path(claim, batch.head.runner)
+        case Accused(strike):
+            path = strike_path(strike.batch)
+        case Noted(path=path):
+            pass
+    return path, path

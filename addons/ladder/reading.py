@@ -61,6 +61,11 @@ class Merge(Struct, frozen=True):
     changes: tuple[tuple[str, str], ...]
     """Status and path of each file."""
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether it changes more than runners."""
+        return any(path.split("/")[0] in ENTRIES for _, path in self.changes)
+
 
 class Fields:
     """The lists of bots by the id of their folder in git, which are all in the history of a ladder."""
@@ -203,7 +208,7 @@ class Ladder:
     @cached_property
     def beacon(self) -> Beacon:
         """Where its randomness comes from."""
-        return beacon_of(self.settings.beacon, [(each.at, each.luck) for each in self.merges])
+        return beacon_of(self.settings.beacon, [(each.at, each.luck) for each in self.merges if each.has_entries])
 
     @cached_property
     def chain(self) -> Chain:
@@ -234,7 +239,7 @@ class Ladder:
         for merge in self.merges:
             changed = [path for status, path in merge.changes if path.startswith(f"{RUNNERS}/") and status != "D"]
             found += [(f"{merge.commit}:{path}", max(merge.at, last + 1)) for path in changed]
-            if any(path.split("/")[0] in ENTRIES for _, path in merge.changes):
+            if merge.has_entries:
                 last = max(last, merge.at)
         files = self.repository.find((name for name, _ in found), MOST_SMALL)
         for (name, at), (_, content) in zip(found, files, strict=True):
@@ -283,7 +288,7 @@ class Ladder:
         """Returns the bots, and the games of a claim. UsageError if their round is not known."""
         chain, claim = self.chain, self.chain.claims[hash]
         round = chain.first_round(hash)
-        signature = chain.signature(hash, 0, round, chain.now if now is None else now)
+        signature = chain.signature_of(chain.known(hash), 0, round, chain.now if now is None else now)
         if signature is None:
             raise UsageError(
                 f"round {round} of the beacon, which draws the games of claim {hash[:12]}, is not known yet"
@@ -313,6 +318,11 @@ class Ladder:
         return {self.settings_id: self.settings}
 
     # The history.
+
+    @cached_property
+    def history(self) -> list[str]:
+        """The commits of the ladder's branch, newest first. What a merge has brought beside them is no part of it."""
+        return self.repository.text("rev-list", "--first-parent", self.commit).split()
 
     @cached_property
     def merges(self) -> list[Merge]:
