@@ -77,6 +77,8 @@ class Chain:
         """When the newest entry was merged."""
         self._signatures: dict[str, tuple[bytes, ...]] = {}
         self._active: dict[str, list[int]] = {}
+        self._ended: dict[str, list[Stage]] = {}
+        """The stages of claims that wait for nothing, up to now."""
 
     # Adds entries.
 
@@ -102,11 +104,13 @@ class Chain:
         """Says that an owner has lied."""
         self.struck[owner] = min(at, self.struck.get(owner, at))
         self.now = max(self.now, at)
+        self._ended.clear()
 
     def add_activity(self, owner: str, at: int) -> None:
         """Says that an owner has handed something in, or got a runner."""
         bisect.insort(self._active.setdefault(owner, []), at)
         self.now = max(self.now, at)
+        self._ended.clear()
 
     def learn(self, claim: str, signatures: tuple[bytes, ...]) -> None:
         """Says the signatures of a claim's draws, which somebody has checked."""
@@ -134,7 +138,12 @@ class Chain:
 
         `signatures`: those of its draws, if no entry has them yet.
         """
-        return [*_Course(self, hash, now, max(self.known(hash), signatures, key=len)).stages()]
+        if now == self.now and hash in self._ended:
+            return self._ended[hash]
+        stages = [*_Course(self, hash, now, max(self.known(hash), signatures, key=len)).stages()]
+        if now == self.now and stages[-1].end is not None:
+            self._ended[hash] = stages
+        return stages
 
     def active(self, begin: int, since: float) -> list[str]:
         """Returns the owners who handed something in after `since` and up to `begin`, sorted; none that was struck."""

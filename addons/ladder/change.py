@@ -5,7 +5,7 @@ games of modules to play again, in the sandbox.
 """
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 
@@ -52,11 +52,6 @@ class BotChange(Struct, frozen=True):
     tree: str
     """The id of its folder in git; empty if it leaves the ladder."""
 
-    @property
-    def version(self) -> draw.BotVersion:
-        """The version to check."""
-        return draw.BotVersion(self.name, self.tree, False)
-
 
 class Claimed(Struct, frozen=True):
     """A claim that may be merged at once."""
@@ -100,27 +95,6 @@ class Noted(Struct, frozen=True):
 
 
 Errand = BotChange | Claimed | SealedGames | HandedIn | Accused | Noted
-
-
-def words_of(errand: Errand) -> str:
-    """Says what a change is."""
-    match errand:
-        case BotChange():
-            return f"bot {errand.name}" if errand.tree else f"bot {errand.name} leaves"
-        case Claimed(claim):
-            drawn = f"; round {claim.round} of the beacon draws its games" if claim.round else ""
-            return f"claim {claim.number} of {claim.runner}{drawn}"
-        case SealedGames(seal, claim):
-            return f"seal of {seal.runner}, claim {claim.number} of {claim.runner}"
-        case HandedIn(batch=batch, claim=claim):
-            name = f"{counted(len(batch.lines), 'game')} of {batch.head.runner}, claim {claim.number} of {claim.runner}"
-            if errand.is_lie:
-                return f"strike against {batch.head.owner}: {name} are not what was sealed"
-            return f"{name}; {counted(len(errand.places), 'game')} of modules to prove"
-        case Accused(head=head):
-            return f"strike against {head.owner}"
-        case Noted(checkpoint):
-            return f"checkpoint of {checkpoint.witness}"
 
 
 def check_change(
@@ -198,13 +172,10 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
     content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == records.GAMES else MOST_SMALL))
     if ladder.repository.id_of(ladder.commit, change.path):
         raise Refused(f"{change.path} is in the ladder already; fetch it, then `referee ladder play` again")
-    at = merge_time(ladder, now)
-    if kind == records.CLAIMS:
-        return _claim(ladder, content, change.path, at)
-    if kind == records.SEALS:
-        return _seal(ladder, content, change.path, at)
-    if kind == records.GAMES:
-        return _batch(ladder, content, change.path, at)
+    read: dict[str, Callable[[Ladder, bytes, str, int], Errand]]
+    read = {records.CLAIMS: _claim, records.SEALS: _seal, records.GAMES: _batch}
+    if kind in read:
+        return read[kind](ladder, content, change.path, merge_time(ladder, now))
     if kind == records.CHECKPOINTS:
         checkpoint, signed, signature = read_checkpoint(content, change.path)
         check_checkpoint(ladder, checkpoint, signed, signature)
@@ -364,13 +335,20 @@ def claim_problem(
 
 
 def _check_signed(ladder: Ladder, runner: str, owner: str, signed: bytes, signature: bytes, path: str) -> None:
+    if why := signature_problem(ladder, runner, owner, signed, signature):
+        raise Refused(f"{path}: {why}")
+
+
+def signature_problem(ladder: Ladder, runner: str, owner: str, signed: bytes, signature: bytes) -> str:
+    """Returns why something was not signed by a runner of an owner; empty if it was."""
     known = ladder.runners.get(runner)
     if known is None:
-        raise Refused(f"{path}: there is no runner {runner}; a maintainer adds runners/{runner}.toml")
+        return f"there is no runner {runner}; a maintainer adds runners/{runner}.toml"
     if records.same_owner(known.owner) != owner:
-        raise Refused(f"{path}: runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}")
+        return f"runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}"
     if not signature_is_right(known.key, signed, signature):
-        raise Refused(f"{path}: it was not signed with the key of runner {runner}; only its owner hands in its games")
+        return f"it was not signed with the key of runner {runner}; only its owner hands in its games"
+    return ""
 
 
 SIGN_AGAIN = "fetch the ladder and repeat `referee ladder play`"
@@ -479,7 +457,7 @@ def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: 
     if not games or not records.are_lines(batch.lines, len(games[0].bots)):
         _refuse_wrong_line(batch, games, path)
     native = {place for place, bot in enumerate(ladder.fields.bots(claim.bots)) if not bot.is_module}
-    if any((b":" in line) is native.isdisjoint(game.bots) for line, game in zip(batch.lines, games, strict=True)):
+    if [b":" in line for line in batch.lines] != [not native.isdisjoint(game.bots) for game in games]:
         raise Refused(f"{path}: a game has times if native programs play, and a game of modules has none; {SIGN_AGAIN}")
     if head.courses != records.courses_of(batch.lines):
         raise Refused(f"{path}: `courses` does not fit its games; {SIGN_AGAIN}")

@@ -3,20 +3,11 @@
 import os
 import time
 
-from referee.addons.ladder.change import (
-    Accused,
-    BotChange,
-    Claimed,
-    Errand,
-    HandedIn,
-    Noted,
-    SealedGames,
-    merge_time,
-    words_of,
-)
+from referee.addons.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Noted, SealedGames, merge_time
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.reading import BEACON_LINE, Ladder, opening_path, strike_path
 from referee.addons.ladder.records import BOTS, batch_path, claim_path, seal_path
+from referee.protocol.text import counted
 
 LUCK_BYTES = 32
 
@@ -53,3 +44,24 @@ def _places(errand: Claimed | SealedGames | HandedIn | Accused | Noted) -> tuple
         case Noted(path=path):
             pass
     return path, path
+
+
+def words_of(errand: Errand) -> str:
+    """Says what a change is."""
+    match errand:
+        case BotChange():
+            return f"bot {errand.name}" if errand.tree else f"bot {errand.name} leaves"
+        case Claimed(claim):
+            drawn = f"; round {claim.round} of the beacon draws its games" if claim.round else ""
+            return f"claim {claim.number} of {claim.runner}{drawn}"
+        case SealedGames(seal, claim):
+            return f"seal of {seal.runner}, claim {claim.number} of {claim.runner}"
+        case HandedIn(batch=batch, claim=claim):
+            name = f"{counted(len(batch.lines), 'game')} of {batch.head.runner}, claim {claim.number} of {claim.runner}"
+            if errand.is_lie:
+                return f"strike against {batch.head.owner}: {name} are not what was sealed"
+            return f"{name}; {counted(len(errand.places), 'game')} of modules to prove"
+        case Accused(head=head):
+            return f"strike against {head.owner}"
+        case Noted(checkpoint):
+            return f"checkpoint of {checkpoint.witness}"

@@ -136,6 +136,7 @@ class Ladder:
         if not self.settings_id:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
         self.settings: Settings = records.read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
+        self._rules = {self.settings_id: self.settings}
         self.open_rules()
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
@@ -215,9 +216,10 @@ class Ladder:
         """The entries."""
         times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
         chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
-        claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
-        for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
-            chain.add_claim(hash, claim, times.get(f"{records.CLAIMS}/{claim.runner}/{claim.number:06}.json", 0))
+        claims = [records.read_claim(content, file.path)[:2] for file, content in self.files(records.CLAIMS)]
+        for claim, signed in sorted(claims, key=lambda each: (each[0].runner, each[0].number)):
+            at = times.get(records.claim_path(claim.runner, claim.number), 0)
+            chain.add_claim(records.hash_of(signed), claim, at)
         for file, content in self.files(records.SEALS):
             chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
@@ -245,10 +247,6 @@ class Ladder:
         for (name, at), (_, content) in zip(found, files, strict=True):
             with suppress(UsageError):  # a maintainer's mistake, which was mended later
                 yield records.same_owner(records.read_runner(content or b"", name).owner), at
-
-    def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
-        for file, content in self.files(records.CLAIMS):
-            yield records.read_claim(content, file.path)
 
     def batches(self) -> Iterator[tuple[TreeEntry, Batch]]:
         """Yields all batches with their files."""
@@ -312,10 +310,6 @@ class Ladder:
         if id not in self._rules:
             self._rules[id] = records.read_settings(next(self.repository.read([id], MOST_SMALL)))
         return self._rules[id]
-
-    @cached_property
-    def _rules(self) -> dict[str, Settings]:
-        return {self.settings_id: self.settings}
 
     # The history.
 

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from referee.addons.ladder import records
+from referee.addons.ladder import change, records
 from referee.addons.ladder.chain import Stage
-from referee.addons.ladder.change import STALE, Refused, accused, check_batch, claim_problem, opens_otherwise
 from referee.addons.ladder.games import Opened, check_versions
-from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.proof import convict, differences, words_of
 from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
 from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
@@ -63,14 +61,8 @@ def _gaps(ladder: Ladder) -> Iterator[str]:
 
 
 def _wrong_signature(ladder: Ladder, runner: str, owner: str, content: bytes, path: str) -> Iterator[str]:
-    signed, signature = records.parted(content, path)
-    known = ladder.runners.get(runner)
-    if known is None:
-        yield f"{path}: there is no runner {runner}"
-    elif not signature_is_right(known.key, signed, signature):
-        yield f"{path}: it was not signed with the key of runner {runner}"
-    elif records.same_owner(known.owner) != owner:
-        yield f"{path}: runner {runner} belongs to {known.owner}, not to {owner}"
+    if why := change.signature_problem(ladder, runner, owner, *records.parted(content, path)):
+        yield f"{path}: {why}"
 
 
 def _wrong_claims(ladder: Ladder) -> Iterator[str]:
@@ -86,7 +78,7 @@ def _wrong_claims(ladder: Ladder) -> Iterator[str]:
             continue
         if claim.owner not in lapses:
             lapses[claim.owner] = chain.lapses(claim.owner, chain.now)
-        if why := claim_problem(ladder, claim, known(commits[file.path]), at, lapses[claim.owner]):
+        if why := change.claim_problem(ladder, claim, known(commits[file.path]), at, lapses[claim.owner]):
             yield f"{file.path}: {why}"
 
 
@@ -101,7 +93,7 @@ def _known(ladder: Ladder) -> Callable[[str], set[tuple[str, str]]]:
 
     def known(commit: str) -> set[tuple[str, str]]:
         end = bisect.bisect_left(places, order[commit])
-        return {*ids[max(0, bisect.bisect_right(places, order[commit] - STALE) - 1) : end]}
+        return {*ids[max(0, bisect.bisect_right(places, order[commit] - change.STALE) - 1) : end]}
 
     return known
 
@@ -144,14 +136,14 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
         if stage is None:
             continue
         try:
-            check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
-            if stage.kind is StageKind.OPEN and opens_otherwise(ladder, batch):
+            change.check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
+            if stage.kind is StageKind.OPEN and change.opens_otherwise(ladder, batch):
                 yield f"{file.path}: it is not what its runner has sealed"
             others = others if batch.head.claim == last else {}
             last = batch.head.claim
             refuse_copies(batch, others, file.path)
             others[batch.head.owner] = batch.lines
-        except (Refused, UsageError) as error:
+        except (change.Refused, UsageError) as error:
             yield str(error)
     for wrong in ladder.beacon.wrong([*rounds]):
         yield from (f"{path}: what it says of round {wrong[0]} of the beacon is not signed" for path in rounds[wrong])
@@ -191,13 +183,13 @@ def _wrong_strikes(ladder: Ladder) -> Iterator[str]:
     for path, (owner, strike) in ladder.strikes.items():
         try:
             if isinstance(strike, Strike):
-                accused(ladder, strike, path)
+                change.accused(ladder, strike, path)
                 continue
             content = next(ladder.repository.read([f"{ladder.commit}:{path}"]))
             yield from _wrong_signature(ladder, strike.head.runner, owner, content, path)
-            if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not opens_otherwise(ladder, strike):
+            if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not change.opens_otherwise(ladder, strike):
                 yield f"{path}: it is what {owner} has sealed, so that it strikes nobody"
-        except (Refused, UsageError) as error:
+        except (change.Refused, UsageError) as error:
             yield f"{path}: {str(error).removeprefix(f'{path}: ')}"
 
 
@@ -249,10 +241,10 @@ async def false_strikes(ladder: Ladder, opened: Opened, progress: Callable[[str]
     for path, (_, strike) in ladder.strikes.items():
         try:
             if isinstance(strike, Strike):
-                about = accused(ladder, strike, path)
+                about = change.accused(ladder, strike, path)
                 if not _why_not(ladder, ladder.rules_of(about.claim.rules)):
                     await convict(ladder, about, opened, progress)
-        except Refused as refused:
+        except change.Refused as refused:
             found.append(f"{path}: {refused}")
     return found
 

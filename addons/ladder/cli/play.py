@@ -11,12 +11,13 @@ from msgspec import Struct
 
 from referee.addons.ladder import names, playing, proof
 from referee.addons.ladder import replays as packs
-from referee.addons.ladder.change import Accused, BotChange, Errand, HandedIn, Refused, check_change, words_of
+from referee.addons.ladder.change import Accused, BotChange, Errand, HandedIn, Refused, check_change
 from referee.addons.ladder.cli.bots import check_bot
 from referee.addons.ladder.commits import ORIGIN, advance, fetched, has_origin, newest, push_branch, write
+from referee.addons.ladder.draw import BotVersion
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.keys import SigningKey, own_key
-from referee.addons.ladder.merging import merge_of
+from referee.addons.ladder.merging import merge_of, words_of
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import StageKind
 from referee.addons.ladder.verifying import changed_history
@@ -323,7 +324,8 @@ def _is_right(
             run(proof.convict, ladder, errand, workers.opened, show)
     if not isinstance(errand, BotChange) or not errand.tree:
         return True
-    report = check_bot(str(unpacked(repository, errand.version, ladder.settings.bot_bytes)), ladder.settings)
+    bot = BotVersion(errand.name, errand.tree, False)
+    report = check_bot(str(unpacked(repository, bot, ladder.settings.bot_bytes)), ladder.settings)
     if not report.passed and not report.undecided:
         raise Refused(f"{errand.name} does not pass; `referee check` on your machine shows the same")
     return not report.undecided

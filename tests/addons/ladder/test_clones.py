@@ -106,6 +106,10 @@ def test_a_clone_follows_the_default_branch_of_the_forge(cup: Cup, tmp_path: Pat
             assert newest(repository, None) == newest(repository, "origin/main") == head
             with pytest.raises(RunError, match="--base"):
                 newest(repository, "origin/trunk")
+    git(forge, "branch", "-m", "main", "next")
+    with Repository(tmp_path / "old") as repository:
+        assert newest(repository, None) == head
+    git(forge, "branch", "-m", "next", "main")
     git(forge, "symbolic-ref", "HEAD", "refs/heads/gone")
     with Repository(tmp_path / "old") as repository:
         assert newest(repository, None) == head
@@ -137,7 +141,10 @@ def test_nothing_but_play_asks_the_network(
             cup.add_runner("laptop", "ann")
             cup.add_runner("tower", "ben")
             cup.play("laptop")
-            seal = cup.hand_in("tower", cup.claim("tower"))
+            hash = cup.claim("tower")
+            cup.merge(cup.claimed("laptop"))  # after the round of the tower's claim, which nobody has told yet
+            cup.now += 60
+            seal = cup.hand_in("tower", hash)
             git(tmp_path, "clone", "--quiet", "--bare", "cup", "forge.git")
             git(tmp_path / "cup", "remote", "add", "origin", str(tmp_path / "forge.git"))
             git(tmp_path / "cup", "fetch", "--quiet", "origin")

@@ -18,7 +18,17 @@ from referee.addons.ladder.draw import BotVersion, DrawnGame, new_games
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.merging import merge_of
 from referee.addons.ladder.playing import BRANCH, Task, runner_file
-from referee.addons.ladder.records import Claim, StageKind, batch_path, claim_path, hash_of, line_of, seal_path
+from referee.addons.ladder.records import (
+    Claim,
+    StageKind,
+    batch_path,
+    batch_text,
+    claim_path,
+    hash_of,
+    line_of,
+    read_batch,
+    seal_path,
+)
 from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
 from referee.harness.cli.main import main
@@ -91,12 +101,10 @@ def sealed(cup: Cup, play: Callable[..., bytes] = honest) -> tuple[str, str, str
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"number": 2}, "the next claim of laptop has the number 1; claims have no gaps"),
         ({"games": 3}, "claims 3 games; expected a multiple of 2 up to 8"),
         ({"games": 200}, "claims 200 games; expected a multiple of 2 up to 8"),
         ({"games": 0}, "version, games or owner are out of range"),
         ({"claim": 1}, "version, games or owner are out of range"),
-        ({"owner": "ben"}, "runner laptop belongs to ann, not to ben"),
         ({"owner": "Ann"}, "version, games or owner are out of range"),
         ({"bots": "0" * 40}, "its bots or rules are those of none of the last 64 commits"),
         ({"bots": "../x"}, "`bots`, `rules` or `owner` are wrong"),
@@ -334,8 +342,9 @@ def test_a_copied_seal_cannot_be_opened_and_a_copied_salt_is_struck(natives: Cup
     cup.merge(cup.signed(second, seal_path(task.claim, second), line_of(copy) + b"\n"))
     cup.now += 60
     cup.do(first, hash)
-    lines = cup.lines(first, cup.task(second, hash))
-    errand = cup.merge(cup.hand_in(second, hash, lines=lines))
+    opened = read_batch(next(cup.repository.read([cup.ladder().chain.results[hash]["ann"].blob])), f"{first}.txt")
+    head = msgspec.structs.replace(opened.head, runner=second, owner=cup.owners[second])
+    errand = cup.merge(cup.signed(second, batch_path(task.claim, second), batch_text(head, opened.lines)))
     assert isinstance(errand, HandedIn) and errand.is_lie
     table = table_of(cup.ladder(), use_cache=False)
     assert next(row.state for row in table.runners if row.name == second) == "struck"
@@ -357,16 +366,6 @@ def test_a_seal_that_is_opened_otherwise_strikes_its_owner_and_others_are_drawn(
     table = table_of(cup.ladder(), use_cache=False)
     assert table.games == 8 and not list(problems(cup.ladder()))
     assert cup.ladder().chain.results[hash].keys().isdisjoint({"ann"})
-
-
-def test_a_copied_pack_that_a_maintainer_merges_shows(natives: Cup) -> None:
-    """Both say the same times of all calls, to the microsecond."""
-    cup = natives
-    hash, first, second = sealed(cup, lambda game, bots, runner: honest(game, bots, "two"))
-    cup.set(cup.repository.commit("main~1"))
-    for runner in (second, first, second):
-        cup.do(runner, hash, lambda game, bots, name: honest(game, bots, "two"))
-    assert any("to the microsecond: one machine has played both" in each for each in problems(cup.ladder()))
 
 
 def test_a_withheld_opening_lapses_and_another_owner_is_drawn(natives: Cup) -> None:
