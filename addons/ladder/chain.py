@@ -77,6 +77,8 @@ class Chain:
         """When the newest entry was merged."""
         self._signatures: dict[str, tuple[bytes, ...]] = {}
         self._active: dict[str, list[int]] = {}
+        self._ended: dict[str, list[Stage]] = {}
+        """The stages of claims that wait for nothing, up to now."""
 
     # Adds entries.
 
@@ -102,11 +104,13 @@ class Chain:
         """Says that an owner has lied."""
         self.struck[owner] = min(at, self.struck.get(owner, at))
         self.now = max(self.now, at)
+        self._ended.clear()
 
     def add_activity(self, owner: str, at: int) -> None:
         """Says that an owner has handed something in, or got a runner."""
         bisect.insort(self._active.setdefault(owner, []), at)
         self.now = max(self.now, at)
+        self._ended.clear()
 
     def learn(self, claim: str, signatures: tuple[bytes, ...]) -> None:
         """Says the signatures of a claim's draws, which somebody has checked."""
@@ -118,10 +122,6 @@ class Chain:
     def first_round(self, hash: str) -> int:
         """Returns the round that draws the games of a claim."""
         return self.claims[hash].round or self.merged[hash]
-
-    def signature(self, hash: str, number: int, round: int, now: int) -> bytes | None:
-        """Returns the signature of the claim's draw of this number; None if nobody knows it yet."""
-        return self.signature_of(self.known(hash), number, round, now)
 
     def signature_of(self, known: tuple[bytes, ...], number: int, round: int, now: int) -> bytes | None:
         """Returns the signature of a draw, which is known or can be fetched; None if it is not out."""
@@ -138,7 +138,12 @@ class Chain:
 
         `signatures`: those of its draws, if no entry has them yet.
         """
-        return [*_Course(self, hash, now, max(self.known(hash), signatures, key=len)).stages()]
+        if now == self.now and hash in self._ended:
+            return self._ended[hash]
+        stages = [*_Course(self, hash, now, max(self.known(hash), signatures, key=len)).stages()]
+        if now == self.now and stages[-1].end is not None:
+            self._ended[hash] = stages
+        return stages
 
     def active(self, begin: int, since: float) -> list[str]:
         """Returns the owners who handed something in after `since` and up to `begin`, sorted; none that was struck."""
@@ -289,9 +294,9 @@ class _Course:
             seals = self.chain.seals.get(self.hash, {})
             sealed |= {each for each in stage.owners if each in seals and seals[each].at <= stage.due}
         self.players |= sealed
-        yield self._ended(
-            StageKind.OPEN, self.begin, self._due(self.begin, self.rules.seal_hours), tuple(sorted(sealed))
-        )
+        if sealed:
+            due = self._due(self.begin, self.rules.seal_hours)
+            yield self._ended(StageKind.OPEN, self.begin, due, tuple(sorted(sealed)))
 
     def _drawn(self, kind: StageKind, count: int, hours: float) -> Stage | None:
         """Returns a stage with owners who are drawn; None if there is nobody to draw yet."""

@@ -5,7 +5,7 @@ games of modules to play again, in the sandbox.
 """
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 
@@ -51,11 +51,6 @@ class BotChange(Struct, frozen=True):
     name: str
     tree: str
     """The id of its folder in git; empty if it leaves the ladder."""
-
-    @property
-    def version(self) -> draw.BotVersion:
-        """The version to check."""
-        return draw.BotVersion(self.name, self.tree, False)
 
 
 class Claimed(Struct, frozen=True):
@@ -177,13 +172,10 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
     content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == records.GAMES else MOST_SMALL))
     if ladder.repository.id_of(ladder.commit, change.path):
         raise Refused(f"{change.path} is in the ladder already; fetch it, then `referee ladder play` again")
-    at = merge_time(ladder, now)
-    if kind == records.CLAIMS:
-        return _claim(ladder, content, change.path, at)
-    if kind == records.SEALS:
-        return _seal(ladder, content, change.path, at)
-    if kind == records.GAMES:
-        return _batch(ladder, content, change.path, at)
+    read: dict[str, Callable[[Ladder, bytes, str, int], Errand]]
+    read = {records.CLAIMS: _claim, records.SEALS: _seal, records.GAMES: _batch}
+    if kind in read:
+        return read[kind](ladder, content, change.path, merge_time(ladder, now))
     if kind == records.CHECKPOINTS:
         checkpoint, signed, signature = read_checkpoint(content, change.path)
         check_checkpoint(ladder, checkpoint, signed, signature)
@@ -236,8 +228,14 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     copies = [bot.name for bot in ladder.bots if bot.version == tree and bot.name != name]
     if copies:
         raise Refused(f"{path} is the same as {BOTS}/{copies[0]}; enter a program of your own")
-    if not before:
-        own = [bot.name for bot in ladder.bots if author in _described(ladder, bot.version, f"{BOTS}/{bot.name}").owner]
+    if bot.owner[:1] != owners[:1]:
+        if bot.owner[0] != author:
+            raise Refused(
+                f"{path}/{BOT_FILE}: the first owner is {bot.owner[0]}, among whose bots it would count; put {author} "
+                "first"
+            )
+        first = {bot.name: _described(ladder, bot.version, f"{BOTS}/{bot.name}").owner[:1] for bot in ladder.bots}
+        own = [name for name, owner in first.items() if owner == [author]]
         if len(own) >= (most := ladder.settings.bots_per_owner):
             raise Refused(
                 f"{author} has {', '.join(own)} already; an owner may have {counted(most, 'bot')}: change one"
@@ -293,7 +291,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     if claim.number != number:
         raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
     repository = ladder.repository
-    commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE}", ladder.commit).split()
+    commits = ladder.history[:STALE]
     known = {(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in commits}
     if why := claim_problem(ladder, claim, known, at, ladder.chain.lapses(claim.owner, at)):
         raise Refused(f"{path}: {why}")
@@ -337,13 +335,20 @@ def claim_problem(
 
 
 def _check_signed(ladder: Ladder, runner: str, owner: str, signed: bytes, signature: bytes, path: str) -> None:
+    if why := signature_problem(ladder, runner, owner, signed, signature):
+        raise Refused(f"{path}: {why}")
+
+
+def signature_problem(ladder: Ladder, runner: str, owner: str, signed: bytes, signature: bytes) -> str:
+    """Returns why something was not signed by a runner of an owner; empty if it was."""
     known = ladder.runners.get(runner)
     if known is None:
-        raise Refused(f"{path}: there is no runner {runner}; a maintainer adds runners/{runner}.toml")
+        return f"there is no runner {runner}; a maintainer adds runners/{runner}.toml"
     if records.same_owner(known.owner) != owner:
-        raise Refused(f"{path}: runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}")
+        return f"runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}"
     if not signature_is_right(known.key, signed, signature):
-        raise Refused(f"{path}: it was not signed with the key of runner {runner}; only its owner hands in its games")
+        return f"it was not signed with the key of runner {runner}; only its owner hands in its games"
+    return ""
 
 
 SIGN_AGAIN = "fetch the ladder and repeat `referee ladder play`"
@@ -452,7 +457,7 @@ def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: 
     if not games or not records.are_lines(batch.lines, len(games[0].bots)):
         _refuse_wrong_line(batch, games, path)
     native = {place for place, bot in enumerate(ladder.fields.bots(claim.bots)) if not bot.is_module}
-    if any((b":" in line) is native.isdisjoint(game.bots) for line, game in zip(batch.lines, games, strict=True)):
+    if [b":" in line for line in batch.lines] != [not native.isdisjoint(game.bots) for game in games]:
         raise Refused(f"{path}: a game has times if native programs play, and a game of modules has none; {SIGN_AGAIN}")
     if head.courses != records.courses_of(batch.lines):
         raise Refused(f"{path}: `courses` does not fit its games; {SIGN_AGAIN}")

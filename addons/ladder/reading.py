@@ -61,6 +61,11 @@ class Merge(Struct, frozen=True):
     changes: tuple[tuple[str, str], ...]
     """Status and path of each file."""
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether it changes more than runners."""
+        return any(path.split("/")[0] in ENTRIES for _, path in self.changes)
+
 
 class Fields:
     """The lists of bots by the id of their folder in git, which are all in the history of a ladder."""
@@ -131,6 +136,7 @@ class Ladder:
         if not self.settings_id:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
         self.settings: Settings = records.read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
+        self._rules = {self.settings_id: self.settings}
         self.open_rules()
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
@@ -203,16 +209,17 @@ class Ladder:
     @cached_property
     def beacon(self) -> Beacon:
         """Where its randomness comes from."""
-        return beacon_of(self.settings.beacon, [(each.at, each.luck) for each in self.merges])
+        return beacon_of(self.settings.beacon, [(each.at, each.luck) for each in self.merges if each.has_entries])
 
     @cached_property
     def chain(self) -> Chain:
         """The entries."""
         times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
         chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
-        claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
-        for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
-            chain.add_claim(hash, claim, times.get(f"{records.CLAIMS}/{claim.runner}/{claim.number:06}.json", 0))
+        claims = [records.read_claim(content, file.path)[:2] for file, content in self.files(records.CLAIMS)]
+        for claim, signed in sorted(claims, key=lambda each: (each[0].runner, each[0].number)):
+            at = times.get(records.claim_path(claim.runner, claim.number), 0)
+            chain.add_claim(records.hash_of(signed), claim, at)
         for file, content in self.files(records.SEALS):
             chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
@@ -234,16 +241,12 @@ class Ladder:
         for merge in self.merges:
             changed = [path for status, path in merge.changes if path.startswith(f"{RUNNERS}/") and status != "D"]
             found += [(f"{merge.commit}:{path}", max(merge.at, last + 1)) for path in changed]
-            if any(path.split("/")[0] in ENTRIES for _, path in merge.changes):
+            if merge.has_entries:
                 last = max(last, merge.at)
         files = self.repository.find((name for name, _ in found), MOST_SMALL)
         for (name, at), (_, content) in zip(found, files, strict=True):
             with suppress(UsageError):  # a maintainer's mistake, which was mended later
                 yield records.same_owner(records.read_runner(content or b"", name).owner), at
-
-    def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
-        for file, content in self.files(records.CLAIMS):
-            yield records.read_claim(content, file.path)
 
     def batches(self) -> Iterator[tuple[TreeEntry, Batch]]:
         """Yields all batches with their files."""
@@ -283,7 +286,7 @@ class Ladder:
         """Returns the bots, and the games of a claim. UsageError if their round is not known."""
         chain, claim = self.chain, self.chain.claims[hash]
         round = chain.first_round(hash)
-        signature = chain.signature(hash, 0, round, chain.now if now is None else now)
+        signature = chain.signature_of(chain.known(hash), 0, round, chain.now if now is None else now)
         if signature is None:
             raise UsageError(
                 f"round {round} of the beacon, which draws the games of claim {hash[:12]}, is not known yet"
@@ -308,11 +311,12 @@ class Ladder:
             self._rules[id] = records.read_settings(next(self.repository.read([id], MOST_SMALL)))
         return self._rules[id]
 
-    @cached_property
-    def _rules(self) -> dict[str, Settings]:
-        return {self.settings_id: self.settings}
-
     # The history.
+
+    @cached_property
+    def history(self) -> list[str]:
+        """The commits of the ladder's branch, newest first. What a merge has brought beside them is no part of it."""
+        return self.repository.text("rev-list", "--first-parent", self.commit).split()
 
     @cached_property
     def merges(self) -> list[Merge]:

@@ -42,6 +42,7 @@ LINE = re.compile(
 )
 COURSE = 32
 """The hexadecimal digits of a course."""
+TOLD = re.compile(rb"^[1-9]+ \d+ [0-9a-f]{%d}" % COURSE, re.MULTILINE)
 MOST_GAMES = 2_000
 """The most games of a claim."""
 MOST_STAGES = 100
@@ -423,7 +424,7 @@ def told(line: bytes) -> bytes:
 
 def courses_of(lines: Iterable[bytes]) -> str:
     """Returns the hash of what everybody must say of these games."""
-    return hashlib.sha256(b"\n".join(map(told, lines))).hexdigest()[:COURSE]
+    return hashlib.sha256(b"\n".join(TOLD.findall(b"\n".join(lines)))).hexdigest()[:COURSE]
 
 
 # Settings and runners.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from referee.addons.tournament.statistics.rating import Rating
 
 MOST_TABLE_BYTES = 256 << 20
+ZERO, FIRST = b"01"
 Said = dict[str, tuple[bytes, ...]]
 """The lines of all games of a claim, by the owner who has played them."""
 
@@ -65,10 +66,13 @@ class _Counting:
     def __init__(self, ladder: Ladder) -> None:
         self.ladder, self.chain = ladder, ladder.chain
         self.current = {(bot.name, bot.version): place for place, bot in enumerate(ladder.bots)}
+        self.modules = [bot.is_module for bot in ladder.bots]
         self.counts = [[0] * 6 for _ in ladder.bots]
         """By bot: proved, witnessed, wins, draws, losses, faults."""
-        self.groups: dict[tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], array[int]] = {}
+        self.groups: dict[tuple[tuple[tuple[int, ...], bytes], ...], array[int]] = {}
         """By the seats and ranks of the games of a seed group, the contents of those games."""
+        self.played = Counter[tuple[tuple[int, ...], bytes]]()
+        """By the seats and ranks of a game, how often it ended so."""
         self.cross: dict[tuple[int, int], list[int]] = {}
         self.runners: dict[str, Counter[str]] = {name: Counter() for name in ladder.runners}
         self.games = self.waiting = self.disputed = 0
@@ -84,6 +88,8 @@ class _Counting:
             stages = chain.stages(hash, chain.now)
             said = {each.head.owner: batch_lines(next(contents)) for each in results[hash]}
             self._count_claim(hash, stages, said, results[hash])
+        for (seats, ranks), games in self.played.items():
+            self._count_games(seats, ranks, games)
         rows = self._rows(self._ratings())
         return Table(
             FORMAT,
@@ -182,8 +188,7 @@ class _Counting:
 
     def _count(self, bots: tuple[BotVersion, ...], games: Sequence[DrawnGame], lines: Sequence[bytes | None]) -> None:
         places = [self.current.get((bot.name, bot.version), -1) for bot in bots]
-        modules = [bot.is_module for bot in bots]
-        group: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        group: list[tuple[tuple[int, ...], bytes]] = []
         contents: list[int] = []
         last = len(games) - 1
         for place, (game, line) in enumerate(zip(games, lines, strict=True)):
@@ -191,30 +196,32 @@ class _Counting:
                 seats = tuple([places[bot] for bot in game.bots])
                 self.games += 1
                 if min(seats) >= 0:
-                    words = line.split(b" ", 3)
-                    ranks = tuple([digit - 48 for digit in words[0]])
-                    self._count_game(seats, ranks, 0 if all([modules[bot] for bot in game.bots]) else 1, line)
+                    ranks, _, course, costs = line.split(b" ", 3)
+                    self.played[seats, ranks] += 1
+                    if b" " in costs:
+                        for fault in read_game(line, "a game").faults:
+                            self.counts[seats[fault.seat]][5] += 1
                     group.append((seats, ranks))
-                    contents.append(int(words[2][:16], 16))
+                    contents.append(int(course[:16], 16))
             if group and (place == last or games[place + 1].group != game.group):
                 self.groups.setdefault(tuple(group), array("Q")).extend(contents)
                 group, contents = [], []
 
-    def _count_game(self, seats: tuple[int, ...], ranks: tuple[int, ...], kind: int, line: bytes) -> None:
-        shared = ranks.count(1) > 1
-        faults = read_game(line, "a game").faults if line.count(b" ") > 3 else ()
+    def _count_games(self, seats: tuple[int, ...], ranks: bytes, games: int) -> None:
+        """Counts games that ended alike."""
+        shared = ranks.count(b"1") > 1
+        kind = 0 if all(self.modules[bot] for bot in seats) else 1
         for seat, bot in enumerate(seats):
             counts = self.counts[bot]
-            counts[kind] += 1
-            counts[2 + (2 if ranks[seat] > 1 else 1 if shared else 0)] += 1
-            counts[5] += sum(fault.seat == seat for fault in faults)
+            counts[kind] += games
+            counts[2 + (2 if ranks[seat] > FIRST else 1 if shared else 0)] += games
         if len(self.counts) <= CROSS:
             for seat, bot in enumerate(seats):
                 for other, rival in enumerate(seats):
                     if other != seat:
                         cell = self.cross.setdefault((bot, rival), [0, 0])
-                        cell[0] += 2 if ranks[seat] < ranks[other] else ranks[seat] == ranks[other]
-                        cell[1] += 1
+                        cell[0] += games * (2 if ranks[seat] < ranks[other] else ranks[seat] == ranks[other])
+                        cell[1] += games
 
     def _ratings(self) -> "tuple[Rating, ...]":
         from referee.addons.tournament.statistics.rating import rate
@@ -223,42 +230,24 @@ class _Counting:
         tally = Tally(bots)
         for key in sorted(self.groups):
             contents = self.groups.pop(key)
-            games = [Game(seats, ranks) for seats, ranks in key]
+            games = [Game(seats, tuple([digit - ZERO for digit in ranks])) for seats, ranks in key]
             size = len(key)
             tally.add(games, [tuple(contents[at : at + size]) for at in range(0, len(contents), size)])
         return rate(bots, tally.weights(), draws=0)
 
     def _rows(self, ratings: "Sequence[Rating]") -> Iterator[Row]:
-        rated = []
+        rows = []
         for bot, counts, rating in zip(self.ladder.bots, self.counts, ratings, strict=True):
-            games = counts[0] + counts[1]
-            elo = _whole(rating.elo.value) if games else None
-            rated.append((elo is None, -(elo or 0), bot.name, bot, counts, rating, elo))
-        before: tuple[bool, int] | None = None
-        rank = 0
-        for number, (unrated, value, _, bot, counts, rating, elo) in enumerate(
-            sorted(rated, key=lambda each: each[:3])
-        ):
-            if (unrated, value) != before:
-                before, rank = (unrated, value), number + 1
-            proved, witnessed, wins, draws, losses, faults = counts
-            yield Row(
-                rank,
-                bot.name,
-                bot.version,
-                "module" if bot.is_module else "native",
-                elo,
-                _whole(rating.elo.low) if elo is not None else None,
-                _whole(rating.elo.high) if elo is not None else None,
-                proved + witnessed,
-                proved,
-                witnessed,
-                wins,
-                draws,
-                losses,
-                faults,
-                rating.note if elo is not None else "no games yet",
-            )
+            games, kind = counts[0] + counts[1], "module" if bot.is_module else "native"
+            ends = rating.elo.value, rating.elo.low, rating.elo.high
+            elo, low, high = (_whole(each) if games else None for each in ends)
+            note = rating.note if games else "no games yet"
+            results = counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]
+            rows.append(Row(0, bot.name, bot.version, kind, elo, low, high, games, *results, note))
+        rows.sort(key=lambda row: (row.elo is None, -(row.elo or 0), row.name))
+        ranks = dict[int | None, int]()
+        for number, row in enumerate(rows, 1):
+            yield msgspec.structs.replace(row, rank=ranks.setdefault(row.elo, number))
 
     def _cross(self) -> dict[str, dict[str, tuple[int, int]]]:
         names = [bot.name for bot in self.ladder.bots]
@@ -281,19 +270,10 @@ class _Counting:
             lapsed = sum(
                 stage.kind is not StageKind.OPEN for hash in own for stage in chain.missed(hash, owner, chain.now)
             )
-            counts = self.runners[name]
-            yield RunnerRow(
-                name,
-                runner.owner,
-                counts["games"],
-                len(own),
-                sum(chain.closed(hash) > chain.now for hash in own),
-                lapsed,
-                missed[name],
-                counts["shared"],
-                counts["agree"],
-                "struck" if chain.is_struck(owner, chain.now) else "",
-            )
+            is_open = sum(chain.closed(hash) > chain.now for hash in own)
+            counts, state = self.runners[name], "struck" if chain.is_struck(owner, chain.now) else ""
+            games, shared = counts["games"], (counts["shared"], counts["agree"])
+            yield RunnerRow(name, runner.owner, games, len(own), is_open, lapsed, missed[name], *shared, state)
 
     def _notes(self) -> Iterator[str]:
         for owner, strike in sorted(self.ladder.strikes.values(), key=lambda each: each[0]):

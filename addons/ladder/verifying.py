@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from referee.addons.ladder import records
+from referee.addons.ladder import change, records
 from referee.addons.ladder.chain import Stage
-from referee.addons.ladder.change import STALE, Refused, accused, check_batch, claim_problem, opens_otherwise
 from referee.addons.ladder.games import Opened, check_versions
-from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.proof import convict, differences, words_of
 from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
 from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
 from referee.addons.ladder.replays import refuse_copies
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import UsageError
 
 Owned = records.Seal | records.Head
 Rounds = dict[tuple[int, bytes], list[str]]
@@ -41,9 +39,7 @@ def changed_history(ladder: Ladder, old: str | None) -> Iterator[str]:
         compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
         for path in sorted({*ladder.repository.text(*compare, "--", *records.ENTRIES).split("\0")} - {""}):
             yield f"{path} is not what it was in {old[:12]}: {REWRITTEN}"
-        try:
-            ladder.repository.run("merge-base", "--is-ancestor", old, ladder.commit)
-        except RunError:
+        if old not in ladder.history:
             yield f"commit {old[:12]} is not in the history any more, which may have other dates: {REWRITTEN}"
 
 
@@ -51,7 +47,7 @@ def _wrong_times(ladder: Ladder) -> Iterator[str]:
     """Yields merges that are dated before an earlier one: a claim could be merged after its round was known."""
     last = 0
     for merge in ladder.merges:
-        if any(path.split("/")[0] in records.ENTRIES for _, path in merge.changes):
+        if merge.has_entries:
             if merge.at <= last:
                 yield f"merge {merge.commit[:12]} is dated {merge.at}, and an earlier one {last}: somebody chose that"
             last = max(last, merge.at)
@@ -65,14 +61,8 @@ def _gaps(ladder: Ladder) -> Iterator[str]:
 
 
 def _wrong_signature(ladder: Ladder, runner: str, owner: str, content: bytes, path: str) -> Iterator[str]:
-    signed, signature = records.parted(content, path)
-    known = ladder.runners.get(runner)
-    if known is None:
-        yield f"{path}: there is no runner {runner}"
-    elif not signature_is_right(known.key, signed, signature):
-        yield f"{path}: it was not signed with the key of runner {runner}"
-    elif records.same_owner(known.owner) != owner:
-        yield f"{path}: runner {runner} belongs to {known.owner}, not to {owner}"
+    if why := change.signature_problem(ladder, runner, owner, *records.parted(content, path)):
+        yield f"{path}: {why}"
 
 
 def _wrong_claims(ladder: Ladder) -> Iterator[str]:
@@ -88,22 +78,22 @@ def _wrong_claims(ladder: Ladder) -> Iterator[str]:
             continue
         if claim.owner not in lapses:
             lapses[claim.owner] = chain.lapses(claim.owner, chain.now)
-        if why := claim_problem(ladder, claim, known(commits[file.path]), at, lapses[claim.owner]):
+        if why := change.claim_problem(ladder, claim, known(commits[file.path]), at, lapses[claim.owner]):
             yield f"{file.path}: {why}"
 
 
 def _known(ladder: Ladder) -> Callable[[str], set[tuple[str, str]]]:
     """Returns what says which bots and rules the last commits before one had."""
     repository = ladder.repository
+    order = {commit: place for place, commit in enumerate(reversed(ladder.history))}
     words = ("rev-list", "--first-parent", "--reverse", ladder.commit)
-    order = {commit: place for place, commit in enumerate(repository.text(*words).split())}
     changes = repository.text(*words, "--", BOTS, SETTINGS).split()
     places = [order[commit] for commit in changes]
     ids = [(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in changes]
 
     def known(commit: str) -> set[tuple[str, str]]:
         end = bisect.bisect_left(places, order[commit])
-        return {*ids[max(0, bisect.bisect_right(places, order[commit] - STALE) - 1) : end]}
+        return {*ids[max(0, bisect.bisect_right(places, order[commit] - change.STALE) - 1) : end]}
 
     return known
 
@@ -146,14 +136,14 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
         if stage is None:
             continue
         try:
-            check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
-            if stage.kind is StageKind.OPEN and opens_otherwise(ladder, batch):
+            change.check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
+            if stage.kind is StageKind.OPEN and change.opens_otherwise(ladder, batch):
                 yield f"{file.path}: it is not what its runner has sealed"
             others = others if batch.head.claim == last else {}
             last = batch.head.claim
             refuse_copies(batch, others, file.path)
             others[batch.head.owner] = batch.lines
-        except (Refused, UsageError) as error:
+        except (change.Refused, UsageError) as error:
             yield str(error)
     for wrong in ladder.beacon.wrong([*rounds]):
         yield from (f"{path}: what it says of round {wrong[0]} of the beacon is not signed" for path in rounds[wrong])
@@ -193,13 +183,13 @@ def _wrong_strikes(ladder: Ladder) -> Iterator[str]:
     for path, (owner, strike) in ladder.strikes.items():
         try:
             if isinstance(strike, Strike):
-                accused(ladder, strike, path)
+                change.accused(ladder, strike, path)
                 continue
             content = next(ladder.repository.read([f"{ladder.commit}:{path}"]))
             yield from _wrong_signature(ladder, strike.head.runner, owner, content, path)
-            if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not opens_otherwise(ladder, strike):
+            if owner not in ladder.chain.seals.get(strike.head.claim, {}) or not change.opens_otherwise(ladder, strike):
                 yield f"{path}: it is what {owner} has sealed, so that it strikes nobody"
-        except (Refused, UsageError) as error:
+        except (change.Refused, UsageError) as error:
             yield f"{path}: {str(error).removeprefix(f'{path}: ')}"
 
 
@@ -251,10 +241,10 @@ async def false_strikes(ladder: Ladder, opened: Opened, progress: Callable[[str]
     for path, (_, strike) in ladder.strikes.items():
         try:
             if isinstance(strike, Strike):
-                about = accused(ladder, strike, path)
+                about = change.accused(ladder, strike, path)
                 if not _why_not(ladder, ladder.rules_of(about.claim.rules)):
                     await convict(ladder, about, opened, progress)
-        except Refused as refused:
+        except change.Refused as refused:
             found.append(f"{path}: {refused}")
     return found
 

@@ -7,25 +7,17 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from msgspec import Struct
 
 from referee.addons.ladder import names, playing, proof
 from referee.addons.ladder import replays as packs
-from referee.addons.ladder.change import (
-    Accused,
-    BotChange,
-    Claimed,
-    Errand,
-    HandedIn,
-    Noted,
-    Refused,
-    SealedGames,
-    check_change,
-)
+from referee.addons.ladder.change import Accused, BotChange, Errand, HandedIn, Refused, check_change
 from referee.addons.ladder.cli.bots import check_bot
 from referee.addons.ladder.commits import ORIGIN, advance, fetched, has_origin, newest, push_branch, write
+from referee.addons.ladder.draw import BotVersion
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.keys import SigningKey, own_key
-from referee.addons.ladder.merging import merge_of
+from referee.addons.ladder.merging import merge_of, words_of
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import StageKind
 from referee.addons.ladder.verifying import changed_history
@@ -93,8 +85,8 @@ def play(
             ((path, content),) = playing.runner_file(runner, key, owner).items()
             out.print(f"Wrote {write(repository, path, content)}. Next: have a maintainer commit it.")
             return PLAYED
-        volunteer = _Volunteer(repository, runner, key, games, merge, push, replays, base, workers)
-        volunteer.claims_left = 1 if end is None else NO_LIMIT
+        claims = 1 if end is None else NO_LIMIT
+        volunteer = _Volunteer(repository, runner, key, games, merge, push, replays, base, workers, claims)
         while True:
             try:
                 is_busy, next_at = volunteer.step(), volunteer.next_at
@@ -125,32 +117,27 @@ def _end(until: str | None) -> float | None:
         raise UsageError(f"--until {until}: expected a time such as +5h, +30m or 2026-11-30T18:00") from error
 
 
-class _Volunteer:
+class _Volunteer(Struct):
     """A runner that does what is due next."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        runner: str,
-        key: SigningKey,
-        games: int,
-        merge: str | None,
-        push: str,
-        replays: Path | None,
-        base: str | None,
-        workers: WorkerOptions,
-    ) -> None:
-        self.repository, self.runner, self.key, self.games = repository, runner, key, games
-        self.merge, self.push, self.replays, self.base, self.workers = merge, push, replays, base, workers
-        self.next_at = 0.0
-        """When there may be something to do."""
-        self.pushed: dict[tuple[str, str], int] = {}
-        """Until when each thing that was pushed can be merged, in seconds since 1970."""
-        self.said = ""
-        self.is_done = False
-        """Whether it makes no claims, and waits for no round."""
-        self.claims_left = 1
-        """How many claims this command may still make."""
+    repository: Repository
+    runner: str
+    key: SigningKey
+    games: int
+    merge: str | None
+    push: str
+    replays: Path | None
+    base: str | None
+    workers: WorkerOptions
+    claims_left: int
+    """How many claims this command may still make."""
+    next_at: float = 0.0
+    """When there may be something to do."""
+    pushed: dict[tuple[str, str], int] = {}
+    """Until when each thing that was pushed can be merged, in seconds since 1970."""
+    said: str = ""
+    is_done: bool = False
+    """Whether it makes no claims, and waits for no round."""
 
     def step(self) -> bool:
         """Does what is due. Returns False if nothing is, and says what it waits for."""
@@ -312,7 +299,7 @@ def check_a_change(
                 if not rules_only and not _is_right(repository, ladder, errand, source, workers):
                     return INCONCLUSIVE
                 if merge is None or advance(repository, merge_of(ladder, errand, head, now), merge):
-                    out.print(printable(f"accepted: {_words(errand)}"))
+                    out.print(printable(f"accepted: {words_of(errand)}"))
                     return PLAYED
                 if fetched(repository, merge) != repository.commit(base):  # somebody else has merged meanwhile
                     raise UsageError(f"{merge} has moved at {ORIGIN}, and {base} has not; name {ORIGIN}/{merge}")
@@ -337,27 +324,8 @@ def _is_right(
             run(proof.convict, ladder, errand, workers.opened, show)
     if not isinstance(errand, BotChange) or not errand.tree:
         return True
-    report = check_bot(str(unpacked(repository, errand.version, ladder.settings.bot_bytes)), ladder.settings)
+    bot = BotVersion(errand.name, errand.tree, False)
+    report = check_bot(str(unpacked(repository, bot, ladder.settings.bot_bytes)), ladder.settings)
     if not report.passed and not report.undecided:
         raise Refused(f"{errand.name} does not pass; `referee check` on your machine shows the same")
     return not report.undecided
-
-
-def _words(errand: Errand) -> str:
-    match errand:
-        case BotChange():
-            return f"bot {errand.name}" if errand.tree else f"bot {errand.name} leaves"
-        case Claimed(claim):
-            drawn = f"; round {claim.round} of the beacon draws its games" if claim.round else ""
-            return f"claim {claim.number} of {claim.runner}{drawn}"
-        case SealedGames(seal, claim):
-            return f"seal of {seal.runner}, claim {claim.number} of {claim.runner}"
-        case HandedIn(batch=batch, claim=claim):
-            name = f"{counted(len(batch.lines), 'game')} of {batch.head.runner}, claim {claim.number} of {claim.runner}"
-            if errand.is_lie:
-                return f"strike against {batch.head.owner}: {name} are not what was sealed"
-            return f"{name}; {counted(len(errand.places), 'game')} of modules to prove"
-        case Accused(head=head):
-            return f"strike against {head.owner}"
-        case Noted(checkpoint):
-            return f"checkpoint of {checkpoint.witness}"

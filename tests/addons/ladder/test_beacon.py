@@ -38,6 +38,11 @@ QUICKNET_1000 = bytes.fromhex(
 )
 """Of https://docs.drand.love: the signature of round 1000 of quicknet. Its hash is the published randomness."""
 
+FIELD = int("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab", 16)
+"""The coordinates of BLS12-381 are numbers below this one."""
+ORDER = (1 << 252) + 27742317777372353535851937790883648493
+"""Of the group of ed25519: a signature's second half is a number below this one."""
+
 
 @needs("py_arkworks_bls12381")
 def test_a_round_of_drands_quicknet_is_checked_without_network() -> None:
@@ -85,6 +90,28 @@ def test_of_many_rounds_that_are_checked_at_once_the_wrong_ones_are_named() -> N
     for wrong in ((3, right[3][1]), (3, b""), (0, right[0][1]), (1 << 63, right[0][1])):
         assert beacon.wrong([*right, wrong]) == [wrong]
     assert SignedBeacon(OWN).wrong([(5, signature(5)), (6, signature(5))]) == [(6, signature(5))]
+
+
+@needs("py_arkworks_bls12381")
+def test_a_signature_has_one_form() -> None:
+    """With two forms of a round's signature, a runner could choose between two draws."""
+    bls = bls_library()
+    secret = bls.Scalar.from_be_bytes_mod_order(sha256(b"a chain").digest())
+    beacon = SignedBeacon(BeaconSettings(key=bytes((bls.G2Point() * secret).to_compressed_bytes()).hex()))
+    found = 0
+    for round in range(1, 40):
+        point = bls.G1Point.hash_to_curve(message(BLS, round), DOMAIN) * secret
+        right = bytes(point.to_compressed_bytes())
+        flags, x = right[0] & 0xE0, int.from_bytes(right, "big") & ((1 << 381) - 1)
+        assert beacon.is_signature(round, right)
+        assert not beacon.is_signature(round, bytes([right[0] ^ 0x20]) + right[1:])  # the other root
+        if (other := x + FIELD) < 1 << 381:
+            found += 1
+            assert not beacon.is_signature(round, bytes([other >> 376 | flags]) + other.to_bytes(48, "big")[1:])
+    assert found
+    right = signature(5)
+    other = int.from_bytes(right[32:], "little") + ORDER
+    assert not SignedBeacon(OWN).is_signature(5, right[:32] + other.to_bytes(32, "little"))
 
 
 def test_a_beacon_of_its_own_key_signs_each_round() -> None:

@@ -1,18 +1,23 @@
 """A ladder in every kind of clone, and what a forge says."""
 
+import base64
 import json
 import os
+import re
+import socket
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import trio
-from ladders import Cup
+from ladders import BEACON, Cup
 from needs import for_root
 
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
+from referee.addons.ladder.keys import VARIABLE
 from referee.addons.ladder.reading import Ladder
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
@@ -101,6 +106,10 @@ def test_a_clone_follows_the_default_branch_of_the_forge(cup: Cup, tmp_path: Pat
             assert newest(repository, None) == newest(repository, "origin/main") == head
             with pytest.raises(RunError, match="--base"):
                 newest(repository, "origin/trunk")
+    git(forge, "branch", "-m", "main", "next")
+    with Repository(tmp_path / "old") as repository:
+        assert newest(repository, None) == head
+    git(forge, "branch", "-m", "next", "main")
     git(forge, "symbolic-ref", "HEAD", "refs/heads/gone")
     with Repository(tmp_path / "old") as repository:
         assert newest(repository, None) == head
@@ -120,6 +129,51 @@ def test_a_refused_push_says_what_the_forge_says(cup: Cup, tmp_path: Path) -> No
     hook(tmp_path / "forge.git", "")
     assert advance(cup.repository, head, "main")
     assert not advance(cup.repository, cup.commit({"b": b""}), "main"), "somebody else was faster"
+
+
+def test_nothing_but_play_asks_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as beacon:
+        addresses = f'["http://127.0.0.1:{beacon.getsockname()[1]}"]'
+        with Cup(tmp_path / "cup", beacon=BEACON.replace("[]", addresses)) as cup:
+            cup.add_bots("ada bob", module=False)
+            cup.add_runner("laptop", "ann")
+            cup.add_runner("tower", "ben")
+            cup.play("laptop")
+            hash = cup.claim("tower")
+            cup.merge(cup.claimed("laptop"))  # after the round of the tower's claim, which nobody has told yet
+            cup.now += 60
+            seal = cup.hand_in("tower", hash)
+            git(tmp_path, "clone", "--quiet", "--bare", "cup", "forge.git")
+            git(tmp_path / "cup", "remote", "add", "origin", str(tmp_path / "forge.git"))
+            git(tmp_path / "cup", "fetch", "--quiet", "origin")
+            monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: cup.now)
+            for words in (
+                ("show", "main", "--no-cache"),
+                ("verify", "main"),
+                ("publish", str(tmp_path / "site"), "--commit", "main"),
+                ("check-change", "origin/main", seal, "--author", "ben", "--merge", "main"),
+            ):
+                assert main(["ladder", *words, "--folder", str(tmp_path / "cup")]) == 0, capsys.readouterr().err
+        beacon.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            beacon.accept()
+
+
+def test_a_runner_says_what_it_does_next_and_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Cup(tmp_path / "cup") as cup:
+        cup.add_bots("ada bob", module=False)
+        cup.add_runner("laptop", "ann")
+        monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: cup.now)
+        monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(b"laptop").digest()).decode())
+        assert main(["ladder", "play", "--runner", "laptop", "--folder", str(tmp_path / "cup")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Claim 1 of laptop: 8 games: committed" in printed
+    at = r"8 games of laptop, claim 1: round \d+ of the beacon draws them at \d\d:\d\d:\d\d, in [56] minutes"
+    assert re.search(f"{at} The same command goes on", printed), printed
 
 
 def test_show_knows_what_was_merged_at_the_forge(cup: Cup) -> None:

@@ -16,7 +16,7 @@ from referee.addons.ladder.draw import BotVersion, DrawnGame
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.playing import Kept, Task
 from referee.addons.ladder.reading import Strike, strike_path
-from referee.addons.ladder.records import FORMAT, RUNNERS, StageKind, batch_lines, batch_path, is_key
+from referee.addons.ladder.records import FORMAT, RUNNERS, StageKind, batch_lines, is_key
 from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
 
@@ -159,12 +159,12 @@ def test_a_false_strike_that_a_maintainer_merges_shows(native: bool, cup: Cup, m
     hash = cup.play("one")
     owner, result = next(iter(cup.ladder().chain.results[hash].items()))
     lines = batch_lines(next(cup.repository.read([result.blob])))
-    said, other = lines[0].decode(), lines[1].decode()
+    said, other = lines[native].decode(), lines[0].decode()
     cup.now += 60
     cup.maintain({strike_path(result.hash): msgspec.json.encode(Strike(FORMAT, result.hash, 1, said, other))})
     expected = "native programs play in this claim" if native else "game 2 is not what the batch says"
     assert cup.ladder().chain.struck.keys() == {owner}
-    assert any(expected in each for each in problems(cup.ladder())) or native
+    assert any(expected in each for each in problems(cup.ladder()))
 
 
 @pytest.mark.parametrize("how", ["added", "removed", "renamed"])
@@ -190,23 +190,6 @@ def test_a_runner_that_a_maintainer_changes_after_the_round_changes_no_draw(how:
     assert not list(problems(cup.ladder()))
 
 
-def test_a_strike_of_another_runner_is_named_and_not_a_crash(cup: Cup) -> None:
-    hash, _ = sealed(cup)
-    task = cup.task("one", hash)
-    made = cup.signed_by("also", task, cup.lines("also", task))
-    cup.maintain({"strikes/one/000001/also.txt": made.batch})
-    assert any("one has sealed these games, and not also" in each for each in problems(cup.ladder()))
-
-
-def test_a_second_batch_of_an_owner_that_a_maintainer_merges_shows(modules: Cup) -> None:
-    hash = modules.claim("one")
-    task = modules.task("one", hash)
-    modules.do("one", hash)
-    other = modules.signed_by("also", task, modules.lines("also", task, turned))
-    modules.maintain({batch_path(task.claim, "also"): other.batch})
-    assert any("ann has handed this in already" in each for each in problems(modules.ladder()))
-
-
 def test_a_history_with_the_same_entries_and_other_dates_shows_in_an_older_clone(modules: Cup) -> None:
     """Of the dates follow who is drawn, and whether a claim came before its round."""
     start, hash = modules.head, modules.claim("one")
@@ -217,5 +200,8 @@ def test_a_history_with_the_same_entries_and_other_dates_shows_in_an_older_clone
     for number, file in enumerate(sorted(entries, key=lambda each: each.path)):
         modules.now = now - 400 + 399 * number
         modules.maintain({file.path: next(modules.repository.read([file.id]))})
-    assert any("is not in the history any more" in each for each in problems(modules.ladder(), seen))
+    for aside in ([], [seen]):  # a merge that takes nothing of the true history makes it an ancestor
+        for commit in aside:
+            modules.set(commit_files(modules.repository, modules.head, {}, "aside", merged=commit, at=modules.now))
+        assert any("is not in the history any more" in each for each in problems(modules.ladder(), seen))
     assert StageKind.PLAY in {each.kind for each in modules.ladder().chain.stages(hash, now)}

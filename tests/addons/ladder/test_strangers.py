@@ -77,6 +77,9 @@ def test_a_bot_has_plain_files_alone(cup: Cup) -> None:
         (inline(b"bots/new/big", b"0" * (4 << 20)), "4,194,304 bytes are allowed"),
     ):
         assert words in message(cup, imported(cup, entry, more)), words
+    for place in (b"bots/new", b"bots", b"bots/ada"):  # nor is its folder, or a rival's, something else
+        for other in (inline(place, b"../runners", b"120000"), b"M 160000 %s %s" % (b"1" * 40, place)):
+            assert "a maintainer changes everything else" in message(cup, imported(cup, other)), place
 
 
 Entries = list[tuple[bytes, bytes, str]]

@@ -173,9 +173,9 @@ def test_the_jobs_of_gitlab_run_on_a_clean_machine(cup: Cup, tmp_path: Path) -> 
     variables = gitlab_variables(cup, head)
     code, printed = run(cup, jobs["submit"]["script"], variables, "submit", clone=False)
     assert code == 0 and "accepted: claim 1 of laptop" in printed, printed
-    assert git(forge, "log", "-1", "--format=%s", "main") != "Claim: laptop, claim 1"
+    assert git(forge, "log", "-1", "--format=%s", "main") != "Claim 1 of laptop"
     code, printed = run(cup, jobs["merge"]["script"], variables | {"LADDER_TOKEN": "token"}, "merge", clone=False)
-    assert code == 0 and git(forge, "log", "-1", "--format=%s", "main") == "Claim: laptop, claim 1", printed
+    assert code == 0 and git(forge, "log", "-1", "--format=%s", "main") == "Claim 1 of laptop", printed
     code, printed = run(cup, jobs["submit"]["script"], variables | {"CI_JOB_ID": "4712"}, "again", clone=False)
     assert code == 1 and "the pull request changes nothing" in printed  # it is merged
 
