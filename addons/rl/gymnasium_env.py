@@ -21,7 +21,7 @@ from referee.addons.rl.episode import (
 from referee.addons.rl.match_thread import MatchThread
 from referee.addons.rl.rendering import METADATA, rendered
 from referee.games.contract import Player, Result
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -103,9 +103,9 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         return [] if self._over or self._decision is None else self.encoding.legal(self._decision)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. UsageError without numbers."""
+        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. ResetNeeded before `reset`."""
         if self._mask is None:
-            raise UsageError(f"{self._match.game.name}: its actions have no mask, or `reset` was not called")
+            raise ResetNeeded("call reset before action_masks")
         return self._mask.copy()
 
     def render(self) -> Any:
@@ -122,7 +122,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
 
     def _observation(self, decision: Decision) -> Observation:
         seen = self.encoding.observation(decision.view, self.seat, decision)
-        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        self._mask = seen["action_mask"] == 1
         return seen
 
     def _gain(self, decision: Decision, result: Result | None = None) -> float:

@@ -110,9 +110,9 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observations(), gains, over, cut, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Returns whether each action is legal, by match. UsageError if actions are no numbers, and before `reset`."""
+        """Returns whether each action is legal, by match. ResetNeeded before `reset`."""
         if self._mask is None:
-            raise UsageError(f"{self.game.name}: its actions have no mask, or `reset` was not called")
+            raise ResetNeeded("call reset before action_masks")
         return self._mask.copy()
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -229,7 +229,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     def _observations(self) -> Observation:
         seats, episodes = self.seats, self._episodes
         seen = self._batch([(index, seat, episodes[index].decisions[seat]) for index, seat in enumerate(seats)])
-        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        self._mask = seen["action_mask"] == 1
         return seen
 
     def _batch(self, asked: Sequence[Asked]) -> Observation:
