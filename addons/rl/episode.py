@@ -42,6 +42,20 @@ class Episode:
             self.state.apply(answers)
         self._ask()
 
+    @property
+    def result(self) -> Result | None:
+        """The result; None while the match goes on."""
+        return self.state.result
+
+    @property
+    def ending(self) -> str:
+        """Why the match ended."""
+        return "" if self.state.result is None else self.state.result.reason
+
+    def view(self, player: Player) -> Any:
+        """Returns what a seat may see."""
+        return self.state.view(player)
+
     def pay(self, rewards: "Rewards") -> list[float]:
         """Returns what each seat gains since the last time."""
         before, self.paid = self.paid, rewards.total(self.state, self.state.result)

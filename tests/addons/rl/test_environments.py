@@ -291,7 +291,7 @@ def test_rewards_follow_from_ranks(ranks: tuple[int, ...], expected: list[float]
         (lambda: referee.rl.gym("connectfour", ["@random"], seat=2), "seat=2: expected 0 to 1"),
         (lambda: referee.rl.gym("connectfour", []), "connectfour is played by 2 bots; 1 was named"),
         (lambda: referee.rl.gym("connectfour", "@random"), "opponents='@random': expected a list"),
-        (lambda: referee.rl.vector("connectfour", 2, "@random"), "opponent='@random': expected a function"),  # type: ignore[arg-type]
+        (lambda: referee.rl.vector("connectfour", 2, 5), "opponent=5: expected a function of observations, or a bot"),  # type: ignore[arg-type]
         (lambda: referee.rl.policy_bot(3, "connectfour"), "policy=3: expected a function"),  # type: ignore[arg-type]
         (lambda: referee.rl.vector("connectfour", 0), "num_envs=0: expected a number from 1 on"),
     ],

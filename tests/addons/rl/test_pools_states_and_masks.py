@@ -108,8 +108,3 @@ def test_an_older_self_joins_the_pool_for_later_matches() -> None:
     for _ in range(40):
         seen, *_ = env.step(highest(seen))
     assert asked["older self"] > 10 and asked["first"] > 10
-
-
-def test_an_opponent_that_is_no_function_is_refused_in_a_line() -> None:
-    with pytest.raises(referee.UsageError, match="opponent='@random': expected a function"):
-        referee.rl.vector("connectfour", 2, [lowest, "@random"])  # type: ignore[list-item]
