@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from referee.addons.rl.pettingzoo_env import MatchAEC, MatchParallel
     from referee.addons.rl.policy import Policy, PolicyBot
     from referee.addons.rl.vector_env import Opponent, VectorMatches
+    from referee.addons.tournament.statistics.rating import Rating
     from referee.harness.match.match import Match
 
-__all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
+__all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "ratings", "vector"]
 
 
 @contextmanager
@@ -198,6 +199,52 @@ def vector(
         return _match(found, [program] * (count - 1), seat, start, time, bounds)
 
     return VectorMatches(found, arrays, start, seats, pool, max_cycles, reward, against, bounds)
+
+
+def ratings(
+    name: str,
+    pool: "Sequence[Opponent]",
+    groups: int = 20,
+    *,
+    seed: int = 0,
+    max_cycles: int | None = None,
+    time: TimeControl | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> "tuple[Rating, ...]":
+    """Returns the rating of each opponent of a pool, such as `opponents` of a vector environment.
+
+    Every two play each other, unless both are programs: a tournament rates these. The statistics are a tournament's.
+
+    Args:
+        name: The game.
+        pool: Policies and programs, as for `vector`.
+        groups: Seed groups for every two. In each, the first plays once at every seat, always with the same seed.
+        seed: The seed of all games.
+        max_cycles: Cut a game off after that many steps: a tie.
+        time: As for `vector`.
+        limits: As for `vector`.
+        options: As for `aec`.
+    """
+    with _extra():
+        from referee.addons.rl.pool_games import pool_games
+    try:
+        from referee.addons.tournament.statistics import rating, tally
+    except ModuleNotFoundError as error:
+        raise RunError("ratings need the add-on `tournament`, which this installation lacks") from error
+    if isinstance(pool, str | os.PathLike) or callable(pool):
+        raise UsageError(f"pool={pool!r}: expected a list of opponents")
+    if not isinstance(groups, int) or groups < 1:
+        raise UsageError(f"groups={groups!r}: expected a number from 1 on")
+
+    def make(opponent: "Opponent", matches: int) -> "VectorMatches":
+        return vector(name, matches, opponent, None, time=time, limits=limits, max_cycles=max_cycles, **options)
+
+    counted, seats = tally.Tally(len(pool)), len(_table(typed_environment(name), options)[1].names)
+    for played in pool_games(make, seats, pool, groups, seed):
+        games = [tally.Game(game.bots, game.ranks) for game in played]
+        counted.add(games, [tuple([game.course for game in played])])
+    return rating.rate(len(pool), counted.weights(), seed)
 
 
 def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":

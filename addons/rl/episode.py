@@ -159,7 +159,8 @@ def agent_names(seats: int) -> list[str]:
 
 
 def result_info(result: Result | None, player: Player) -> dict[str, Any]:
-    """Returns what `info` says about the end of a match: its reason, and the seat's rank and score."""
+    """Returns what `info` says about the end of a match: its reason, the seat's rank and score, and all ranks."""
     if result is None:
         return {}
-    return {"reason": result.reason, "rank": result.ranks[player], "score": result.scores[player]}
+    own = {"rank": result.ranks[player], "score": result.scores[player]}
+    return {"reason": result.reason, **own, "ranks": result.ranks}
