@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from referee.addons.rl.pettingzoo_env import MatchAEC, MatchParallel
     from referee.addons.rl.policy import Policy, PolicyBot
     from referee.addons.rl.vector_env import Opponent, VectorMatches
-    from referee.addons.tournament.statistics.rating import Rating
     from referee.harness.match.match import Match
+    from referee.harness.match.ratings import PlayerRating
 
 __all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "ratings", "vector"]
 
@@ -211,7 +211,7 @@ def ratings(
     time: TimeControl | None = None,
     limits: Limits | None = None,
     **options: Any,
-) -> "tuple[Rating, ...]":
+) -> "Sequence[PlayerRating]":
     """Returns the rating of each opponent of a pool, such as `opponents` of a vector environment.
 
     Every two play each other, unless both are programs: a tournament rates these. The statistics are a tournament's.
@@ -228,10 +228,8 @@ def ratings(
     """
     with _extra():
         from referee.addons.rl.pool_games import pool_games
-    try:
-        from referee.addons.tournament.statistics import rating, tally
-    except ModuleNotFoundError as error:
-        raise RunError("ratings need the add-on `tournament`, which this installation lacks") from error
+    if (rate := hooks().ratings()) is None:
+        raise RunError("ratings: no add-on of this installation rates players, as `tournament` does")
     if isinstance(pool, str | os.PathLike) or callable(pool):
         raise UsageError(f"pool={pool!r}: expected a list of opponents")
     if not isinstance(groups, int) or groups < 1:
@@ -240,11 +238,8 @@ def ratings(
     def make(opponent: "Opponent", matches: int) -> "VectorMatches":
         return vector(name, matches, opponent, None, time=time, limits=limits, max_cycles=max_cycles, **options)
 
-    counted, seats = tally.Tally(len(pool)), len(_table(typed_environment(name), options)[1].names)
-    for played in pool_games(make, seats, pool, groups, seed):
-        games = [tally.Game(game.bots, game.ranks) for game in played]
-        counted.add(games, [tuple([game.course for game in played])])
-    return rating.rate(len(pool), counted.weights(), seed)
+    seats = len(_table(typed_environment(name), options)[1].names)
+    return rate(len(pool), pool_games(make, seats, pool, groups, seed), seed)
 
 
 def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":

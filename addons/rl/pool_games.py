@@ -5,28 +5,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
 
 from referee.addons.rl.vector_env import BatchPolicy, Opponent, VectorMatches
 from referee.games.dice import derive_seed
+from referee.harness.match.ratings import RatedGame
 
 MATCHES = 64
 """The most matches that are played side by side."""
 
 
-class Played(Struct, frozen=True):
-    """A game of two of the pool."""
-
-    bots: tuple[int, ...]
-    """Their places in the pool, by seat."""
-    ranks: tuple[int, ...]
-    course: int
-    """A hash of the course of the game. Games with the same one are copies."""
-
-
 def pool_games(
     make: Callable[[Opponent, int], VectorMatches], seats: int, pool: Sequence[Opponent], groups: int, seed: int
-) -> Iterator[list[Played]]:
+) -> Iterator[list[RatedGame]]:
     """Yields the seed groups of every two, unless both are programs: the first plays once at every seat.
 
     `make` returns an environment of so many matches against an opponent, with the learner's seats in turn.
@@ -44,7 +34,7 @@ def pool_games(
                     ended = _first_games(env, policy, [each for each in seeds for _ in range(seats)])
                     for place in range(min(at_once, groups - start)):
                         own = ended[place * seats : (place + 1) * seats]
-                        yield [Played(bots, *each) for bots, each in zip(line_ups, own, strict=True)]
+                        yield [RatedGame(bots, *each) for bots, each in zip(line_ups, own, strict=True)]
             finally:
                 env.close()
 
