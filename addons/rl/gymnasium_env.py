@@ -54,7 +54,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self._pictures = pictures
         self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
         self._thread = MatchThread(limits)
-        (self._lane,) = self._thread.lanes
+        (self._worker,) = self._thread.workers
         self._match, self._rewards = match, Rewards(reward, encoding, len(match.entrants))
         self._seeds = Seeds()
         self.verdict: Verdict | None = None
@@ -71,7 +71,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         super().reset(seed=None if seed is None else check_seed(seed))
         self._steps = 0
         for _ in range(LOST_STARTS):
-            episode = ProgramMatch(self._lane, replace(self._match, seed=self._seeds.next(seed)), self.seat)
+            episode = ProgramMatch(self._worker, replace(self._match, seed=self._seeds.next(seed)), self.seat)
             episode.wait()
             seed = None
             if episode.decisions:

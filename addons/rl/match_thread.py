@@ -28,10 +28,10 @@ News = Decision | Verdict
 
 
 class MatchThread:
-    """Plays matches side by side, one at a time in each lane. So bots of all lanes think at the same time."""
+    """Plays matches side by side, one at a time in each worker. So bots of all workers think at the same time."""
 
-    def __init__(self, limits: Limits, lanes: int = 1) -> None:
-        self.lanes = [Lane(self, limits) for _ in range(lanes)]
+    def __init__(self, limits: Limits, workers: int = 1) -> None:
+        self.workers = [Worker(self, limits) for _ in range(workers)]
         self._ready = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._main,), daemon=True)
         self._thread.start()
@@ -54,13 +54,13 @@ class MatchThread:
         self._token = trio.lowlevel.current_trio_token()
         with trio.CancelScope() as self._scope:
             async with trio.open_nursery() as nursery:
-                for lane in self.lanes:
-                    await nursery.start(lane.run)
+                for worker in self.workers:
+                    await nursery.start(worker.run)
                 self._ready.set()
 
 
-class Lane:
-    """Plays one match at a time. Its bots are not those of other lanes.
+class Worker:
+    """Plays one match at a time. Its bots are not those of other workers.
 
     `begin` and `answer` do not wait. After each of them, `next` waits for the next decision of the seat whose
     `Entrant.settings` are this object, or for the verdict. It raises what has ended a match otherwise, such as a
@@ -133,9 +133,9 @@ class Lane:
 
 
 class _OutsideSeat(LocalSeat):
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, worker: Worker) -> None:
         super().__init__("outside")
-        self._lane = lane
+        self._worker = worker
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self._dice = Dice(match.seed)
@@ -143,4 +143,4 @@ class _OutsideSeat(LocalSeat):
 
     async def answer(self, call: Call) -> Any:
         self.context.flush()  # programs get their notices while the answer is awaited
-        return await self._lane.ask(Decision(self.context.state, call, self._dice))
+        return await self._worker.ask(Decision(self.context.state, call, self._dice))

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.addons.rl.episode import Rewards
-from referee.addons.rl.match_thread import Lane
+from referee.addons.rl.match_thread import Worker
 from referee.games.contract import Player, Result, State
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
@@ -16,11 +16,11 @@ from referee.harness.seats.kinds import FUNCTION
 
 
 class ProgramMatch:
-    """A match in a lane. It is begun at once; `wait` before anything else, and after each `send`."""
+    """A match in a worker. It is begun at once; `wait` before anything else, and after each `send`."""
 
-    def __init__(self, lane: Lane, match: Match, seat: Player) -> None:
+    def __init__(self, worker: Worker, match: Match, seat: Player) -> None:
         """`match`: the entrant of `seat` stands for the learner."""
-        self._lane, self._seat = lane, seat
+        self._worker, self._seat = worker, seat
         self._last: Decision | None = None
         self._paid: Sequence[float] = (0.0,) * len(match.entrants)
         self.verdict: Verdict | None = None
@@ -28,16 +28,16 @@ class ProgramMatch:
         self.decisions: dict[Player, Decision] = {}
         """The call of the learner. Empty when the match is over."""
         entrants: list[Entrant] = list(match.entrants)
-        entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=lane)
-        lane.begin(replace(match, entrants=tuple(entrants)))
+        entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=worker)
+        worker.begin(replace(match, entrants=tuple(entrants)))
 
     def send(self, answer: Any) -> None:
         """Answers the call, and does not wait for the programs."""
-        self._lane.answer(answer)
+        self._worker.answer(answer)
 
     def wait(self) -> None:
         """Waits for the programs, up to the next call of the learner. RunError if one cannot be started."""
-        news = self._lane.next()
+        news = self._worker.next()
         if isinstance(news, Decision):
             self.decisions, self._last = {self._seat: news}, news
         else:

@@ -79,7 +79,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._seeds = [Seeds() for _ in self.seats]
         self._against, self._limits = cache(against), limits
-        self._thread: MatchThread | None = None  # with a lane for each match, as soon as one meets a program
+        self._thread: MatchThread | None = None  # with a worker for each match, as soon as one meets a program
         for program in self.opponents:
             if not callable(program):
                 self._against(os.fspath(program), self.seats[0])
@@ -152,8 +152,8 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             return Episode(self.game, self.encoding, setup)
         if self._thread is None:
             self._thread = MatchThread(self._limits, self.num_envs)
-        lane, seat = self._thread.lanes[index], self.seats[index]
-        return ProgramMatch(lane, replace(self._against(os.fspath(opponent), seat), seed=setup.seed), seat)
+        worker, seat = self._thread.workers[index], self.seats[index]
+        return ProgramMatch(worker, replace(self._against(os.fspath(opponent), seat), seed=setup.seed), seat)
 
     def _begin(self, matches: Iterable[int]) -> None:
         """Plays new matches up to the learner's first decision, and begins another for each that ends before."""

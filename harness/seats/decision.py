@@ -19,7 +19,7 @@ class Decision:
         self.dice = dice
         """Luck for this seat, which follows from the seed of the match."""
         self.listed: Any = None
-        """What the function's caller has listed of the legal answers, to number them."""
+        """The legal answers as an encoding has numbered them."""
 
     @property
     def player(self) -> Player:
