@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from referee.harness.cli.doctor import Tool
     from referee.harness.common.kept_rules import KeptRules
     from referee.harness.common.measures import Measure
+    from referee.harness.match.ratings import RatePlayers
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
@@ -95,6 +96,10 @@ class Hooks(Protocol):
     @_spec(firstresult=True)
     def series(self) -> "PlaySeries | None":
         """Returns what plays the games of a series side by side, on processes of their own. The first is taken."""
+
+    @_spec(firstresult=True)
+    def ratings(self) -> "RatePlayers | None":
+        """Returns what rates players by games against each other. The first is taken."""
 
     @_spec
     def test_runs(self) -> list[Mapping[str, Any]]:

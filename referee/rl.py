@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from referee.addons.rl.gymnasium_env import SeatEnv
     from referee.addons.rl.pettingzoo_env import MatchAEC, MatchParallel
     from referee.addons.rl.policy import Policy, PolicyBot
-    from referee.addons.rl.vector_env import BatchPolicy, VectorMatches
+    from referee.addons.rl.vector_env import Opponent, VectorMatches
+    from referee.harness.match.match import Match
+    from referee.harness.match.ratings import PlayerRating
 
-__all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
+__all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "ratings", "vector"]
 
 
 @contextmanager
@@ -120,48 +122,61 @@ def gym(
     """
     with _extra():
         from referee.addons.rl.gymnasium_env import SeatEnv
-        from referee.harness.match.match import Match
     found, limits = typed_environment(name), limits or Limits()
     if isinstance(opponents, str | os.PathLike) or callable(opponents):
         raise UsageError(f"opponents={opponents!r}: expected a list, with one bot for each other seat")
     bots: list[Bot] = list(opponents)
     check_count(found, len(bots) + 1)
     arrays, start = _table(found, {"names": [f"player {player}" for player in range(len(bots) + 1)], **options})
-    bots.insert(_checked_seat(seat, start), learner)
-    match = Match(
+    match = _match(found, bots, _checked_seat(seat, start), start, time, limits)
+    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode, reward, _pictures(found, render_mode))
+
+
+def _match(
+    found: Game, bots: Sequence[Bot], seat: int, start: Setup, time: TimeControl | None, limits: Limits
+) -> "Match":
+    """Returns a match against bots, in the order of the other seats."""
+    from referee.harness.match.match import Match
+
+    seats = [*bots[:seat], learner, *bots[seat:]]
+    return Match(
         game=found,
-        entrants=seated(checked_bots(found, bots), found, limits),
+        entrants=seated(checked_bots(found, seats), found, limits),
         seed=0,
         options=start.options,
         time=replace(found.time, match_s=None) if time is None else time,
     )
-    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode, reward, _pictures(found, render_mode))
 
 
 def learner(decision: Decision) -> Any:
-    """Stands for the learner's seat of `gym` until the environment takes it."""
+    """Stands for the learner's seat until the environment takes it."""
     raise NotImplementedError
 
 
 def vector(
     name: str,
     num_envs: int,
-    opponent: "BatchPolicy | Sequence[BatchPolicy] | None" = None,
+    opponent: "Opponent | Sequence[Opponent] | None" = None,
     seat: int | None = 0,
     *,
+    time: TimeControl | None = None,
+    limits: Limits | None = None,
     max_cycles: int | None = None,
     reward: str | None = None,
     **options: Any,
 ) -> "VectorMatches":
-    """Returns many matches as one vector environment of Gymnasium. All play in this process, without clocks.
+    """Returns many matches as one vector environment of Gymnasium. `close` ends the programs that play in it.
 
     Args:
         name: The game.
         num_envs: The number of matches.
-        opponent: Plays all other seats: takes observations with one more axis in front, and returns an action for each.
-            Or a list of such policies, of which every match draws one; `opponents` of the environment is this list, and
-            can grow. Default: any legal answer.
+        opponent: Plays all other seats. A policy takes observations with one more axis in front, and returns an action
+            for each; it plays in this process, without a clock. A path or a name, such as `@random`, is a program, with
+            a process for each seat of each match. Of a list, every match draws one; `opponents` of the environment is
+            this list, and can grow. Default: any legal answer.
         seat: The learner's seat. None: match `i` has seat `i` modulo the number of seats.
+        time: How long a program may think, as for `gym`.
+        limits: The resources that a program may use. Default: `Limits()`.
         max_cycles: Cut off after that many steps.
         reward: As for `aec`.
         options: As for `aec`.
@@ -175,10 +190,56 @@ def vector(
         raise UsageError(f"num_envs={num_envs!r}: expected a number from 1 on")
     pool: list[Any] = [*opponent] if isinstance(opponent, list | tuple) else [] if opponent is None else [opponent]
     for each in pool:
-        if not callable(each):
-            raise UsageError(f"opponent={each!r}: expected a function of observations; `gym` plays against bots")
+        if not callable(each) and not isinstance(each, str | os.PathLike):
+            raise UsageError(f"opponent={each!r}: expected a function of observations, or a bot such as '@random'")
     seats = [number % count if seat is None else _checked_seat(seat, start) for number in range(num_envs)]
-    return VectorMatches(found, arrays, start, seats, pool, max_cycles, reward)
+    bounds = limits or Limits()
+
+    def against(program: Bot, seat: int) -> "Match":
+        return _match(found, [program] * (count - 1), seat, start, time, bounds)
+
+    return VectorMatches(found, arrays, start, seats, pool, max_cycles, reward, against, bounds)
+
+
+def ratings(
+    name: str,
+    pool: "Sequence[Opponent]",
+    groups: int = 20,
+    *,
+    seed: int = 0,
+    max_cycles: int | None = None,
+    time: TimeControl | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> "Sequence[PlayerRating]":
+    """Returns the rating of each opponent of a pool, such as `opponents` of a vector environment.
+
+    Every two play each other, unless both are programs: a tournament rates these. The statistics are a tournament's.
+
+    Args:
+        name: The game.
+        pool: Policies and programs, as for `vector`.
+        groups: Seed groups for every two. In each, the first plays once at every seat, always with the same seed.
+        seed: The seed of all games.
+        max_cycles: Cut a game off after that many steps: a tie.
+        time: As for `vector`.
+        limits: As for `vector`.
+        options: As for `aec`.
+    """
+    with _extra():
+        from referee.addons.rl.pool_games import pool_games
+    if (rate := hooks().ratings()) is None:
+        raise RunError("ratings: no add-on of this installation rates players, as `tournament` does")
+    if isinstance(pool, str | os.PathLike) or callable(pool):
+        raise UsageError(f"pool={pool!r}: expected a list of opponents")
+    if not isinstance(groups, int) or groups < 1:
+        raise UsageError(f"groups={groups!r}: expected a number from 1 on")
+
+    def make(opponent: "Opponent", matches: int) -> "VectorMatches":
+        return vector(name, matches, opponent, None, time=time, limits=limits, max_cycles=max_cycles, **options)
+
+    seats = len(_table(typed_environment(name), options)[1].names)
+    return rate(len(pool), pool_games(make, seats, pool, groups, seed), seed)
 
 
 def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":

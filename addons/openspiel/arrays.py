@@ -98,7 +98,8 @@ class SpielArrays(FiniteEncoding):
     def observation_space(self) -> "spaces.Dict":
         from gymnasium import spaces
 
-        return spaces.Dict({"observation": spaces.Box(-np.inf, np.inf, self.shape, self.dtype), **self._more_space()})
+        box = spaces.Box(-np.inf, np.inf, self.shape, self.dtype)
+        return spaces.Dict({**super().observation_space().spaces, "observation": box})
 
     def observe(self, view: Position, player: Player) -> NDArray[Any]:
         if isinstance(view, TensorPosition):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a program that plays a policy needs numpy only
     from gymnasium import spaces
 
 Observation = dict[str, Any]
-"""`observation`, and `action_mask` or `asked`."""
+"""`observation` and `action_mask`; `legal` too in a `ChoiceEncoding`."""
 Seen = tuple[Any, Player, Decision | None]
 """The view of a seat, the seat, and its call; None = it is not asked now."""
 
@@ -28,7 +28,9 @@ Seen = tuple[Any, Player, Decision | None]
 class Encoding(ABC):
     """The arrays of a game under one set of options. Everything that it shows comes from the view of a seat.
 
-    A game of another package names a module with such a class as `ENCODING`, in `Game.encoding`.
+    An action is a number below `actions`. The observation has an `action_mask`, with 1 for every legal action. It is
+    all 0 for a seat that is not asked. A game of another package names a module with such a class as `ENCODING`, in
+    `Game.encoding`.
     """
 
     channels: ClassVar[tuple[str, ...]]
@@ -38,6 +40,8 @@ class Encoding(ABC):
     """The greatest value in an observation. The least is 0."""
     plane: tuple[int, ...] = ()
     """The shape of a plane."""
+    actions: int
+    """The number of actions."""
 
     pays_on_the_way: bool = False
     """Whether scores come during the match (`earned`), not only with the result."""
@@ -45,8 +49,8 @@ class Encoding(ABC):
     def __init__(self, game: Game, options: Any) -> None:
         self.game, self.options = game, options
         asking = [each.name for each in game.methods.values() if each.result not in (None, NoneType)]
-        self.asked = {name: number for number, name in enumerate(asking, 1)}
-        """The number of each function that asks for an action. 0: the seat is not asked."""
+        self.asked = frozenset(asking)
+        """The functions that ask for an action."""
 
     @classmethod
     def of(cls, game: Game, options: Any, seats: int) -> Self:
@@ -62,11 +66,18 @@ class Encoding(ABC):
         """Makes the space of `observation`."""
         from gymnasium import spaces
 
-        return spaces.Dict({"observation": spaces.Box(0, self.high, self.shape, self.dtype), **self._more_space()})
+        mask = spaces.Box(0, 1, (self.actions,), np.int8)
+        return spaces.Dict({"observation": spaces.Box(0, self.high, self.shape, self.dtype), "action_mask": mask})
+
+    def action_space(self) -> spaces.Discrete:
+        """Makes the space of actions."""
+        from gymnasium import spaces
+
+        return spaces.Discrete(self.actions)
 
     def observation(self, view: Any, player: Player, decision: Decision | None) -> Observation:
         """Returns what a seat sees. `decision`: its call; None = it is not asked now."""
-        return {"observation": self.observe(view, player), **self._more(decision)}
+        return {"observation": self.observe(view, player), "action_mask": self.mask(decision)}
 
     def batch(self, seen: Sequence[Seen]) -> Observation:
         """Returns what several seats see, in arrays with one more axis in front."""
@@ -77,17 +88,30 @@ class Encoding(ABC):
     def observe(self, view: Any, player: Player) -> NDArray[Any]:
         """Returns the view of a seat as an array of `shape` and `dtype`."""
 
-    @abstractmethod
-    def action_space(self) -> spaces.Space[Any]:
-        """Makes the space of actions."""
-
-    @abstractmethod
     def answer(self, action: Any, decision: Decision) -> Any:
         """Returns the answer that an action means, which may be illegal. ValueError for what is no action."""
+        try:
+            number = int(action)
+        except (TypeError, ValueError, OverflowError):  # an array, NaN, infinity
+            number = -1
+        if not 0 <= number < self.actions:
+            raise ValueError(f"action {action}: expected 0 to {self.actions - 1}")
+        return self._answer(number, decision)
 
     @abstractmethod
-    def legal(self, decision: Decision) -> list[Any]:
+    def legal(self, decision: Decision) -> list[int]:
         """Returns all legal actions."""
+
+    def mask(self, decision: Decision | None) -> NDArray[np.int8]:
+        """Returns 1 for every legal action."""
+        mask = np.zeros(self.actions, np.int8)
+        if decision is not None:
+            mask[self.legal(decision)] = 1
+        return mask
+
+    @abstractmethod
+    def _answer(self, number: int, decision: Decision) -> Any:
+        """Returns the answer that an action means."""
 
     def earned(self, state: State) -> Sequence[float]:
         """Returns the scores so far, by seat, in an undecided match of a game that pays on the way."""
@@ -104,63 +128,59 @@ class Encoding(ABC):
         """
         return None
 
-    def _more_space(self) -> dict[str, spaces.Space[Any]]:
-        from gymnasium import spaces
-
-        return {"asked": spaces.Discrete(len(self.asked) + 1)}
-
-    def _more(self, decision: Decision | None) -> Observation:
-        return {"asked": np.int64(0 if decision is None else self.asked[decision.call.method.name])}
-
 
 class FiniteEncoding(Encoding):
-    """The arrays of a game whose legal answers come from a fixed finite set: an action is the number of one.
-
-    The observation has an `action_mask`, with 1 for every legal action. It is all 0 for a seat that is not asked.
-    """
-
-    actions: int
-    """The number of actions."""
-
-    def action_space(self) -> spaces.Discrete:
-        from gymnasium import spaces
-
-        return spaces.Discrete(self.actions)
-
-    def answer(self, action: Any, decision: Decision) -> Any:
-        try:
-            number = int(action)
-        except (TypeError, ValueError, OverflowError):  # an array, NaN, infinity
-            number = -1
-        if not 0 <= number < self.actions:
-            raise ValueError(f"action {action}: expected 0 to {self.actions - 1}")
-        return self._answer(number, decision)
+    """The arrays of a game whose legal answers come from a fixed finite set: an action is the number of one."""
 
     def legal(self, decision: Decision) -> list[int]:
         return [self.number(answer, decision) for answer in decision.legal()]
-
-    def mask(self, decision: Decision | None) -> NDArray[np.int8]:
-        """Returns 1 for every legal action."""
-        mask = np.zeros(self.actions, np.int8)
-        if decision is not None:
-            mask[self.legal(decision)] = 1
-        return mask
 
     @abstractmethod
     def number(self, answer: Any, decision: Decision) -> int:
         """Returns the action that a legal answer is."""
 
-    @abstractmethod
-    def _answer(self, number: int, decision: Decision) -> Any:
-        """Returns the answer that an action means."""
 
-    def _more_space(self) -> dict[str, spaces.Space[Any]]:
+class ChoiceEncoding(Encoding):
+    """The arrays of a game whose answers have several parts: an action is the place of one in the list of legal ones.
+
+    So no action is illegal. A number beyond the list counts on from its start. The observation has the list as `legal`:
+    a row for each answer, and rows of zeros after them.
+    """
+
+    parts: ClassVar[tuple[str, ...]]
+    """What each column of `legal` shows."""
+
+    @abstractmethod
+    def choices(self, decision: Decision) -> dict[tuple[int, ...], Any]:
+        """Returns the legal answers by their rows of `legal`, `actions` of them at most."""
+
+    def listed(self, decision: Decision) -> dict[tuple[int, ...], Any]:
+        """Returns `choices`, which are made once for a decision."""
+        if decision.listed is None:
+            decision.listed = self.choices(decision)
+        found: dict[tuple[int, ...], Any] = decision.listed
+        return found
+
+    def observation_space(self) -> spaces.Dict:
         from gymnasium import spaces
 
-        return {"action_mask": spaces.Box(0, 1, (self.actions,), np.int8)}
+        rows = spaces.Box(0, np.iinfo(np.int32).max, (self.actions, len(self.parts)), np.int32)
+        return spaces.Dict({**super().observation_space().spaces, "legal": rows})
 
-    def _more(self, decision: Decision | None) -> Observation:
-        return {"action_mask": self.mask(decision)}
+    def observation(self, view: Any, player: Player, decision: Decision | None) -> Observation:
+        rows = np.zeros((self.actions, len(self.parts)), np.int32)
+        mask = np.zeros(self.actions, np.int8)
+        if decision is not None:
+            listed = self.listed(decision)
+            rows[: len(listed)], mask[: len(listed)] = list(listed), 1
+        return {"observation": self.observe(view, player), "action_mask": mask, "legal": rows}
+
+    def legal(self, decision: Decision) -> list[int]:
+        return list(range(len(self.listed(decision))))
+
+    def _answer(self, number: int, decision: Decision) -> Any:
+        answers = list(self.listed(decision).values())
+        return answers[number % len(answers)]
 
 
 class ListedEncoding(FiniteEncoding):
@@ -188,14 +208,6 @@ class ListedEncoding(FiniteEncoding):
 
     def _answer(self, number: int, decision: Decision) -> Any:
         return self.answers[number]
-
-
-def number_in(action: Any, part: str) -> int:
-    """Returns a number of an action that has several. ValueError if the action has no such number."""
-    try:
-        return int(action[part])
-    except (TypeError, ValueError, LookupError, OverflowError):
-        raise ValueError(f"action {action!r}: expected {part!r} with a number, as in the action space") from None
 
 
 def encoding_of(game: Game, options: Any, seats: int | None = None) -> Encoding:

@@ -42,6 +42,20 @@ class Episode:
             self.state.apply(answers)
         self._ask()
 
+    @property
+    def result(self) -> Result | None:
+        """The result; None while the match goes on."""
+        return self.state.result
+
+    @property
+    def ending(self) -> str:
+        """Why the match ended."""
+        return "" if self.state.result is None else self.state.result.reason
+
+    def view(self, player: Player) -> Any:
+        """Returns what a seat may see."""
+        return self.state.view(player)
+
     def pay(self, rewards: "Rewards") -> list[float]:
         """Returns what each seat gains since the last time."""
         before, self.paid = self.paid, rewards.total(self.state, self.state.result)
@@ -145,7 +159,8 @@ def agent_names(seats: int) -> list[str]:
 
 
 def result_info(result: Result | None, player: Player) -> dict[str, Any]:
-    """Returns what `info` says about the end of a match: its reason, and the seat's rank and score."""
+    """Returns what `info` says about the end of a match: its reason, the seat's rank and score, and all ranks."""
     if result is None:
         return {}
-    return {"reason": result.reason, "rank": result.ranks[player], "score": result.scores[player]}
+    own = {"rank": result.ranks[player], "score": result.scores[player]}
+    return {"reason": result.reason, **own, "ranks": result.ranks}

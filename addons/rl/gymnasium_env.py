@@ -19,15 +19,14 @@ from referee.addons.rl.episode import (
     result_info,
 )
 from referee.addons.rl.match_thread import MatchThread
+from referee.addons.rl.program_match import ProgramMatch
 from referee.addons.rl.rendering import METADATA, rendered
-from referee.games.contract import Player, Result
-from referee.harness.common.errors import RunError, UsageError
+from referee.games.contract import Player
+from referee.harness.common.errors import RunError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.replay.drawing import Pictures
-from referee.harness.seats.decision import Decision
-from referee.harness.seats.kinds import FUNCTION
 
 
 class SeatEnv(gymnasium.Env[Observation, Any]):
@@ -54,15 +53,13 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self.max_cycles, self.render_mode = check_cycles(max_cycles), check_render_mode(render_mode)
         self._pictures = pictures
         self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
-        self._matches = MatchThread(limits)
-        entrants = list(match.entrants)
-        entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=self._matches)
-        self._match = replace(match, entrants=tuple(entrants))
-        self._rewards, self._paid = Rewards(reward, encoding, len(entrants)), 0.0
+        self._thread = MatchThread(limits)
+        (self._worker,) = self._thread.workers
+        self._match, self._rewards = match, Rewards(reward, encoding, len(match.entrants))
         self._seeds = Seeds()
         self.verdict: Verdict | None = None
         """The last match that was played to its end, with the faults of the bots."""
-        self._decision: Decision | None = None
+        self._episode: ProgramMatch | None = None
         self._mask: NDArray[np.bool_] | None = None
         self._over = True
         self._steps = 0
@@ -72,61 +69,54 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins a match. RunError if a bot cannot be started, or always loses before the first decision."""
         super().reset(seed=None if seed is None else check_seed(seed))
-        self._steps, self._paid = 0, 0.0
-        faults: list[str] = []
+        self._steps = 0
         for _ in range(LOST_STARTS):
-            news = self._matches.begin(replace(self._match, seed=self._seeds.next(seed)))
+            episode = ProgramMatch(self._worker, replace(self._match, seed=self._seeds.next(seed)), self.seat)
+            episode.wait()
             seed = None
-            if isinstance(news, Decision):
-                self._decision, self._over = news, False
-                return self._observation(news), {}
-            faults = [f"{fault.name}: {fault.kind}, {fault.detail}" for fault in news.faults]
-        raise RunError(f"{LOST_STARTS} matches ended before the first decision; {'; '.join(faults)}")
+            if episode.decisions:
+                self._episode, self._over = episode, False
+                return self._observation(episode), {}
+        raise RunError(f"{LOST_STARTS} matches ended before the first decision: {episode.ending}")
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Plays an action, then the opponents up to the next decision. An exception of the match is raised."""
-        decision = self._decision
-        if decision is None or self._over:
+        episode = self._episode
+        if episode is None or self._over:
             raise ResetNeeded("call reset before step")
-        news = self._matches.answer(self.encoding.answer(action, decision))
+        episode.send(self.encoding.answer(action, episode.decisions[self.seat]))
+        episode.wait()
         self._steps += 1
-        if isinstance(news, Decision):
-            self._decision = news
-            self._over = self._steps == self.max_cycles
-            return self._observation(news), self._gain(news), False, self._over, {}
-        self._over, self.verdict = True, news
-        seen = self.encoding.observation(decision.view, self.seat, None)
-        return seen, self._gain(decision, news.result), True, False, result_info(news.result, self.seat)
+        over, gain = not episode.decisions, episode.pay(self._rewards)[self.seat]
+        cut = not over and self._steps == self.max_cycles
+        self._over = over or cut
+        if over:
+            self.verdict = episode.verdict
+        return self._observation(episode), gain, over, cut, result_info(episode.result, self.seat)
 
     def legal(self) -> list[Any]:
         """Returns all legal actions; none after the end."""
-        return [] if self._over or self._decision is None else self.encoding.legal(self._decision)
+        return [] if self._over or self._episode is None else self.encoding.legal(self._episode.decisions[self.seat])
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. UsageError without numbers."""
+        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. ResetNeeded before `reset`."""
         if self._mask is None:
-            raise UsageError(f"{self._match.game.name}: its actions have no mask, or `reset` was not called")
+            raise ResetNeeded("call reset before action_masks")
         return self._mask.copy()
 
     def render(self) -> Any:
         """Returns what the seat may see: as text with `ansi`, as an array with `rgb_array`; None before `reset`."""
-        if self._decision is None:
+        if self._episode is None:
             return None
-        return rendered(self.render_mode, self._pictures, self._decision._state, self.seat)
+        return rendered(self.render_mode, self._pictures, self._episode.state, self.seat)
 
     def close(self) -> None:
         """Ends the bots, and the browser that draws pictures."""
-        self._matches.close()
+        self._thread.close()
         if self._pictures is not None:
             self._pictures.close()
 
-    def _observation(self, decision: Decision) -> Observation:
-        seen = self.encoding.observation(decision.view, self.seat, decision)
-        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+    def _observation(self, episode: ProgramMatch) -> Observation:
+        seen = self.encoding.observation(episode.view(self.seat), self.seat, episode.decisions.get(self.seat))
+        self._mask = seen["action_mask"] == 1
         return seen
-
-    def _gain(self, decision: Decision, result: Result | None = None) -> float:
-        """Returns what the seat gains since the last time."""
-        before = self._paid
-        self._paid = self._rewards.total(decision._state, result)[self.seat]
-        return self._paid - before

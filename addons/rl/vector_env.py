@@ -1,12 +1,15 @@
-"""Many matches in this process as one vector environment of Gymnasium: for training."""
+"""Many matches as one vector environment of Gymnasium: for training."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from referee.addons.rl.encoding import Encoding, Observation
@@ -20,14 +23,23 @@ from referee.addons.rl.episode import (
     result_info,
     with_seed,
 )
+from referee.addons.rl.match_thread import MatchThread
+from referee.addons.rl.program_match import ProgramMatch
 from referee.games.contract import Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.common.errors import RunError, UsageError
+from referee.harness.match.match import Match
+from referee.harness.process.limits import Limits
 from referee.harness.seats.decision import Decision
 
+Program = str | os.PathLike[str]
+"""As the command line names it."""
 BatchPolicy = Callable[[Observation], Any]
 """Takes the observations of several seats, each array with one more axis in front, and returns an action for each."""
+Opponent = BatchPolicy | Program
+Against = Callable[[str, Player], Match]
+"""Makes a match in which a program has all seats but one, which stands for the learner."""
 Asked = tuple[int, Player, Decision]
 """A call: the number of the match, the seat, the decision."""
 Given = dict[int, dict[Player, Any]]
@@ -37,7 +49,8 @@ Given = dict[int, dict[Player, Any]]
 class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     """Matches side by side, each seen from one seat. The other seats are played by `opponents`, or at random.
 
-    A new match draws one of the opponents. A learner can add its older selves to the list at any time.
+    A new match draws one of the opponents: a policy, which plays in this process, or a program. A learner can add its
+    older selves to the list at any time. Each match has processes of its own for each program that it draws.
 
     A match that ends is replaced in the same step, and `infos["final_obs"]` has its last observation.
     """
@@ -50,11 +63,13 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         encoding: Encoding,
         setup: Setup,
         seats: Sequence[Player],
-        opponents: Sequence[BatchPolicy],
+        opponents: Sequence[Opponent],
         max_cycles: int | None,
         reward: str | None,
+        against: Against,
+        limits: Limits,
     ) -> None:
-        """`seats`: the learner's seat in each match."""
+        """`seats`: the learner's seat in each match. UsageError or RunError for a program that cannot play."""
         self.game, self.encoding, self.setup = game, encoding, setup
         self.seats, self.opponents, self.max_cycles = tuple(seats), list(opponents), check_cycles(max_cycles)
         self._rewards = Rewards(reward, encoding, len(setup.names))
@@ -63,7 +78,12 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._seeds = [Seeds() for _ in self.seats]
-        self._episodes: list[Episode] = []
+        self._against, self._limits = cache(against), limits
+        self._thread: MatchThread | None = None  # with a worker for each match, as soon as one meets a program
+        for program in self.opponents:
+            if not callable(program):
+                self._against(os.fspath(program), self.seats[0])
+        self._episodes: list[Episode | ProgramMatch] = []
         self._steps = np.zeros(self.num_envs, int)
         self._rivals = [0] * self.num_envs
         """By match, the place of its opponent in `opponents`."""
@@ -110,22 +130,30 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observations(), gains, over, cut, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Returns whether each action is legal, by match. UsageError if actions are no numbers, and before `reset`."""
+        """Returns whether each action is legal, by match. ResetNeeded before `reset`."""
         if self._mask is None:
-            raise UsageError(f"{self.game.name}: its actions have no mask, or `reset` was not called")
+            raise ResetNeeded("call reset before action_masks")
         return self._mask.copy()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Does nothing: matches in this process hold no resources."""
+        """Ends the programs."""
+        if self._thread is not None:
+            self._thread.close()
 
     # Beginning and end of matches.
 
-    def _new(self, index: int, seed: int | None = None) -> Episode:
+    def _new(self, index: int, seed: int | None = None) -> Episode | ProgramMatch:
         self._steps[index] = 0
         setup = with_seed(self.setup, self._seeds[index].next(seed))
         if len(self.opponents) > 1:
             self._rivals[index] = Dice(derive_seed(setup.seed, "opponent")).below(len(self.opponents))
-        return Episode(self.game, self.encoding, setup)
+        opponent = self.opponents[self._rivals[index]] if self.opponents else None
+        if opponent is None or callable(opponent):
+            return Episode(self.game, self.encoding, setup)
+        if self._thread is None:
+            self._thread = MatchThread(self._limits, self.num_envs)
+        worker, seat = self._thread.workers[index], self.seats[index]
+        return ProgramMatch(worker, replace(self._against(os.fspath(opponent), seat), seed=setup.seed), seat)
 
     def _begin(self, matches: Iterable[int]) -> None:
         """Plays new matches up to the learner's first decision, and begins another for each that ends before."""
@@ -135,11 +163,10 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             waiting = [index for index in waiting if not self._episodes[index].decisions]
             if not waiting:
                 return
-            results = [self._episodes[index].state.result for index in waiting]
+            reason = self._episodes[waiting[0]].ending
             for index in waiting:
                 self._episodes[index] = self._new(index)
-        reason = "" if results[0] is None else f": {results[0].reason}"
-        raise RunError(f"{LOST_STARTS} matches ended before the first decision of the learner{reason}")
+        raise RunError(f"{LOST_STARTS} matches ended before the first decision of the learner: {reason}")
 
     def _checked_seeds(self, seed: Any) -> list[int | None]:
         """Returns a seed for each match. UsageError for another number of seeds, and for what is no seed."""
@@ -158,13 +185,15 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         infos: dict[str, Any] = {}
         if ended.size:
             over = [(index, self._episodes[index], self.seats[index]) for index in ended.tolist()]
-            seen = [(episode.state.view(seat), seat, episode.decisions.get(seat)) for _, episode, seat in over]
+            seen = [(episode.view(seat), seat, episode.decisions.get(seat)) for _, episode, seat in over]
             last = self.encoding.batch(seen)
             for row, (index, episode, seat) in enumerate(over):
                 final_obs = {name: values[row] for name, values in last.items()}
-                told = result_info(episode.state.result, seat)
+                told = result_info(episode.result, seat)
                 if self.opponents:
                     told["opponent"] = self._rivals[index]
+                if isinstance(episode, ProgramMatch):
+                    told["faults"] = episode.faults
                 final = {"final_obs": final_obs, "final_info": told}
                 infos = self._add_info(infos, final, index)
                 self._episodes[index] = self._new(index)
@@ -174,11 +203,24 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     # Turns.
 
     def _play(self, given: Given, legal: Sequence[bool]) -> None:
-        """Plays matches until their learner is asked, or they are over.
+        """Plays matches until their learner is asked, or they are over. All programs think at the same time.
 
         `given`: the matches, with the learner's answers; `legal`: by match, whether that answer is known to be legal.
         """
-        episodes, seats, at_random = self._episodes, self.seats, not self.opponents
+        if self._thread is None:
+            self._play_here(given, legal)
+            return
+        away = [(episode, index) for index in given if isinstance(episode := self._episodes[index], ProgramMatch)]
+        for episode, index in away:
+            for answer in given.pop(index).values():
+                episode.send(answer)
+        self._play_here(given, legal)
+        for episode, _ in away:
+            episode.wait()
+
+    def _play_here(self, given: Given, legal: Sequence[bool]) -> None:
+        """Plays matches of which all seats are in this process."""
+        episodes, seats, at_random = cast("list[Episode]", self._episodes), self.seats, not self.opponents
         while given:
             if at_random:
                 for index, answers in given.items():
@@ -206,7 +248,8 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             if call[1] not in given[call[0]]:
                 asked_of.setdefault(self._rivals[call[0]], []).append(call)
         for rival, asked in asked_of.items():
-            actions = self.opponents[rival](self._batch(asked))
+            policy = cast(BatchPolicy, self.opponents[rival])
+            actions = policy(self._batch(asked))
             space = batch_space(self.single_action_space, len(asked))
             chosen = _each(space, actions, len(asked), "actions of the opponent")
             for (index, player, decision), action in zip(asked, chosen, strict=True):
@@ -229,7 +272,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     def _observations(self) -> Observation:
         seats, episodes = self.seats, self._episodes
         seen = self._batch([(index, seat, episodes[index].decisions[seat]) for index, seat in enumerate(seats)])
-        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        self._mask = seen["action_mask"] == 1
         return seen
 
     def _batch(self, asked: Sequence[Asked]) -> Observation:

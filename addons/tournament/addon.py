@@ -7,6 +7,7 @@ from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
     from referee.addons.web.shelf import Shelf
+    from referee.harness.match.ratings import PlayerRating, RatedGame, RatePlayers
     from referee.harness.match.series import Outcome, PlaySeries, Series
     from referee.harness.match.verdict import Verdict
     from referee.harness.process.limits import Limits
@@ -48,3 +49,18 @@ async def _side_by_side(
     from referee.addons.tournament.execution.series_on_workers import play_side_by_side
 
     return await play_side_by_side(series, limits, workers, played, before)
+
+
+@hook
+def ratings() -> "RatePlayers":
+    return _rated
+
+
+def _rated(players: int, groups: "Iterable[Sequence[RatedGame]]", seed: int) -> "Sequence[PlayerRating]":
+    from referee.addons.tournament.statistics.rating import rate
+    from referee.addons.tournament.statistics.tally import Game, Tally
+
+    counted = Tally(players)
+    for games in groups:
+        counted.add([Game(game.players, game.ranks) for game in games], [tuple([game.course for game in games])])
+    return rate(players, counted.weights(), seed)

@@ -10,7 +10,7 @@ from referee.games.dice import Dice
 class Decision:
     """A call to a Python function at a seat: what the seat may see, and what it may answer."""
 
-    __slots__ = ("_state", "call", "dice")
+    __slots__ = ("_state", "call", "dice", "listed")
 
     def __init__(self, state: State, call: Call, dice: Dice) -> None:
         self._state = state
@@ -18,6 +18,8 @@ class Decision:
         """The question: its `method`, and the `params` that a program gets."""
         self.dice = dice
         """Luck for this seat, which follows from the seed of the match."""
+        self.listed: Any = None
+        """The legal answers as an encoding has numbered them."""
 
     @property
     def player(self) -> Player:

@@ -110,7 +110,8 @@ async def test_a_time_out_reports_what_the_bot_has_written(arena: Arena, body: s
     [
         (
             "call(); time.sleep(9)",
-            "it used little CPU time, and its standard output stayed empty: did you flush it? And does it",
+            "it used little CPU time, and its standard output stayed empty: did you flush it? And does it "
+            "read line by line? A reader that fills a buffer first waits for more",
         ),
         ("time.sleep(9)", "it had not read its greeting by then: what it does before its first read takes long"),
     ],

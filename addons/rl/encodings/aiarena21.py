@@ -1,20 +1,18 @@
-"""AI Arena 21 as arrays: planes of the map's size by row and column; a power-up, a cell and a bid."""
+"""AI Arena 21 as arrays: planes of the map's size by row and column; answers as a kind and a number."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.addons.rl.encoding import Encoding, number_in
+from referee.addons.rl.encoding import ChoiceEncoding
 from referee.games.aiarena21 import (
     BLOCK_CHAR,
     DRAGON_FRUIT,
     ONION,
     PLAY_AUCTION,
     PLAY_POWERUP,
+    PLAY_TURN,
     POWER_UPS,
     STRAWBERRY,
     Options,
@@ -25,15 +23,17 @@ from referee.games.contract import Player
 from referee.games.game import Game
 from referee.harness.seats.decision import Decision
 
-if TYPE_CHECKING:
-    from gymnasium import spaces
-
 _POINTS = {"Onion": ONION, "Strawberry": STRAWBERRY, "DragonFruit": DRAGON_FRUIT}
-MOST_BID = (1 << 31) - 1
+_POWER_UP, _MOVE, _TRANSPORT, _BID = range(1, 5)
+"""Kinds of answers."""
+BIDS = 64
+"""The fewest bids that there is room for."""
 
 
-class AIArena21Arrays(Encoding):
-    """An action has `power_up`, `cell` and `bid`, of which the function that is asked reads one."""
+class AIArena21Arrays(ChoiceEncoding):
+    """There are as many actions as cells. Where more bids are legal, bids spread evenly from 0 to the highest count."""
+
+    parts = ("kind", "value")
 
     channels = (
         "free cells",
@@ -55,13 +55,7 @@ class AIArena21Arrays(Encoding):
         super().__init__(game, options)
         ground = ground_of(options)
         self.plane = (ground.rows, ground.cols)
-
-    def action_space(self) -> spaces.Dict:
-        from gymnasium import spaces
-
-        rows, cols = self.plane
-        cell, bid = spaces.Discrete(rows * cols), spaces.Box(0, MOST_BID, (), np.int64)
-        return spaces.Dict({"power_up": spaces.Discrete(len(POWER_UPS)), "cell": cell, "bid": bid})
+        self.actions = max(BIDS, ground.rows * ground.cols)
 
     def observe(self, view: Situation, player: Player) -> NDArray[np.float32]:
         planes = np.zeros(self.shape, np.float32)
@@ -81,30 +75,21 @@ class AIArena21Arrays(Encoding):
         planes[12] = view.remaining_turns
         return planes
 
-    def answer(self, action: Mapping[str, Any], decision: Decision) -> Any:
+    def choices(self, decision: Decision) -> dict[tuple[int, ...], Any]:
         method = decision.call.method
         if method is PLAY_POWERUP:
-            number = number_in(action, "power_up")
-            if not 0 <= number < len(POWER_UPS):
-                raise ValueError(f"power_up {number}: expected 0 to {len(POWER_UPS) - 1}")
-            return POWER_UPS[number]
+            return {(_POWER_UP, number): name for number, name in enumerate(POWER_UPS)}
         if method is PLAY_AUCTION:
-            return number_in(action, "bid")
-        row, col = divmod(number_in(action, "cell"), self.plane[1])
-        return f"{row},{col}"
+            highest = decision.view.me.score
+            steps = min(highest, self.actions - 1)
+            bids = [highest * step // steps for step in range(1, steps + 1)]
+            return {(_BID, bid): bid for bid in (0, *bids)}
+        kind = _MOVE if method is PLAY_TURN else _TRANSPORT
+        return {(kind, self._cell(answer)): answer for answer in decision.legal()}
 
-    def legal(self, decision: Decision) -> list[dict[str, int]]:
-        method = decision.call.method
-        if method is PLAY_POWERUP:
-            return [_action(power_up=number) for number in range(len(POWER_UPS))]
-        if method is PLAY_AUCTION:
-            return [_action(bid=bid) for bid in decision.legal()]
-        cells = [map(int, answer.split(",")) for answer in decision.legal()]
-        return [_action(cell=row * self.plane[1] + col) for row, col in cells]
-
-
-def _action(power_up: int = 0, cell: int = 0, bid: int = 0) -> dict[str, int]:
-    return {"power_up": power_up, "cell": cell, "bid": bid}
+    def _cell(self, answer: str) -> int:
+        row, col = map(int, answer.split(","))
+        return row * self.plane[1] + col
 
 
 ENCODING = AIArena21Arrays

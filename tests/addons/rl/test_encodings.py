@@ -6,15 +6,19 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import referee
-from referee.addons.rl.encoding import Encoding, FiniteEncoding, encoding_of
+from referee.addons.rl.encoding import ChoiceEncoding, Encoding, FiniteEncoding, encoding_of
+from referee.addons.rl.encodings.reantics import ReAnticsArrays
 from referee.games.contract import State
 from referee.games.dice import Dice
 from referee.harness.seats.decision import Decision
 
 GAMES = referee.game_names()
 FINITE = ("aibg5", "cardgame", "connectfour", "quoridor", "tictactoe")
+LISTED = ("aiarena21", "reantics")
 TURNS = 120
 
 
@@ -56,30 +60,53 @@ def test_a_mask_has_every_legal_answer_and_no_other(name: str) -> None:
     assert seen > 100
 
 
-@pytest.mark.parametrize("name", ["aiarena21", "reantics"])
-def test_legal_lists_the_actions_whose_answers_are_legal(name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+@given(seed=st.integers(0, 2**64 - 1), luck=st.integers(0, 2**32 - 1))
+@settings(max_examples=6, deadline=None)
+def test_legal_actions_of_every_game_are_legal_answers(name: str, seed: int, luck: int) -> None:
+    """A match that is played by numbers of the mask. Where answers are listed, every number of the space will do."""
+    arrays, draw = encoding(name), np.random.default_rng(luck)
+    state = referee.new(name, seed=seed, **referee.game(name).ending)
+    for _ in range(TURNS):
+        if state.result is not None:
+            break
+        answers: dict[int, Any] = dict.fromkeys(state.awaited)
+        for call in state.calls():
+            if call.method.name in arrays.asked:
+                decision = Decision(state, call, Dice(1))
+                seen = arrays.observation(decision.view, decision.player, decision)
+                legal = np.flatnonzero(seen["action_mask"])
+                assert legal.tolist() == sorted(arrays.legal(decision)) and len(legal)
+                listed = isinstance(arrays, ChoiceEncoding)
+                action = draw.integers(arrays.actions) if listed else draw.choice(legal)
+                answers[call.player] = arrays.answer(action, decision)
+                assert state.check(call.player, answers[call.player]) is None
+                msgspec.json.encode(answers[call.player])  # a replay can hold it
+        state.apply(answers)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_rows_of_the_list_tell_its_answers_apart_and_follow_from_what_the_seat_sees(name: str) -> None:
     arrays, seen = encoding(name), 0
-    space = arrays.action_space()
+    assert isinstance(arrays, ChoiceEncoding)
     for seed in range(3):
         for decision in decisions(name, seed):
-            legal = arrays.legal(decision)
-            for action in legal[:: max(1, len(legal) // 40)]:
-                assert decision._state.check(decision.player, arrays.answer(action, decision)) is None
-            assert len({tuple(action.values()) for action in legal}) == len(legal) > 0
-            space.seed(seen)
-            sampled = space.sample()
-            answer = arrays.answer(sampled, decision)
-            msgspec.json.encode(answer)  # a replay can hold it
+            observation = arrays.observation(decision.view, decision.player, decision)
+            count = observation["action_mask"].sum()
+            rows, rest = observation["legal"][:count], observation["legal"][count:]
+            assert len(np.unique(rows, axis=0)) == count > 0 and not rest.any() and rows.shape[1] == len(arrays.parts)
+            answers = [arrays.answer(action, decision) for action in range(arrays.actions)]
+            assert all(answer == answers[number % count] for number, answer in enumerate(answers)), "it counts on"
             seen += 1
     assert seen > 100
 
 
 def test_a_piece_of_reantics_may_go_where_the_rules_allow_it_and_nowhere_else() -> None:
-    arrays = encoding("reantics")
+    arrays = reantics()
     checked = 0
     for decision in decisions("reantics", 5):
         if decision.call.method.name == "getPlacement":
-            tiles = {action["to"] for action in arrays.legal(decision)}
+            tiles = {to for _, _, to in arrays.choices(decision)}
             allowed = {10 * y + x for x in range(10) for y in range(10) if not refused(decision, [(x, y)])}
             assert tiles == allowed
             checked += 1
@@ -90,8 +117,14 @@ def refused(decision: Decision, answer: Any) -> bool:
     return decision._state.check(decision.player, answer) is not None
 
 
-def test_every_end_of_a_path_of_reantics_is_an_action() -> None:
+def reantics() -> ReAnticsArrays:
     arrays = encoding("reantics")
+    assert isinstance(arrays, ReAnticsArrays)
+    return arrays
+
+
+def test_every_end_of_a_path_of_reantics_is_an_action() -> None:
+    arrays = reantics()
     for decision in decisions("reantics", 6):
         if decision.call.method.name == "getMove":
             ends = {

@@ -204,23 +204,13 @@ def test_another_number_of_actions_is_refused_in_a_line(actions: Any) -> None:
         table.step({})
 
 
-@pytest.mark.parametrize("action", [-1, 10, np.nan, np.inf, 1e300, "C"], ids=repr)
-def test_a_number_that_is_no_action_is_a_value_error(action: Any) -> None:
-    env = referee.rl.vector("tictactoe", 1)
+@pytest.mark.parametrize("action", [-1, 10_000, np.nan, np.inf, 1e300, "C"], ids=repr)
+@pytest.mark.parametrize("name", ["tictactoe", "reantics"])
+def test_a_number_that_is_no_action_is_a_value_error(name: str, action: Any) -> None:
+    env = referee.rl.vector(name, 1)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="expected 0 to 9"):
+    with pytest.raises(ValueError, match=f"expected 0 to {env.encoding.actions - 1}"):
         env.step([action])
-
-
-@pytest.mark.parametrize(
-    "action", [None, 3, "x", [], [1], {}, {"move": 0}, np.zeros(3), {"power_up": np.nan}], ids=repr
-)
-@pytest.mark.parametrize("name", ["aiarena21", "reantics"])
-def test_an_action_without_the_parts_of_its_space_is_a_value_error(name: str, action: Any) -> None:
-    env = referee.rl.aec(name)
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"action .*: expected '(power_up|move|from)' with a number"):
-        env.step(action)
 
 
 def test_actions_in_another_shape_are_judged_too() -> None:
@@ -301,7 +291,7 @@ def test_rewards_follow_from_ranks(ranks: tuple[int, ...], expected: list[float]
         (lambda: referee.rl.gym("connectfour", ["@random"], seat=2), "seat=2: expected 0 to 1"),
         (lambda: referee.rl.gym("connectfour", []), "connectfour is played by 2 bots; 1 was named"),
         (lambda: referee.rl.gym("connectfour", "@random"), "opponents='@random': expected a list"),
-        (lambda: referee.rl.vector("connectfour", 2, "@random"), "opponent='@random': expected a function"),  # type: ignore[arg-type]
+        (lambda: referee.rl.vector("connectfour", 2, 5), "opponent=5: expected a function of observations, or a bot"),  # type: ignore[arg-type]
         (lambda: referee.rl.policy_bot(3, "connectfour"), "policy=3: expected a function"),  # type: ignore[arg-type]
         (lambda: referee.rl.vector("connectfour", 0), "num_envs=0: expected a number from 1 on"),
     ],

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 GAMES = referee.game_names()
 QUICK = ("aiarena21", "cardgame")
-"""One game with actions of several parts and one with a mask and hidden cards. The others differ by their encoding."""
+"""One game with a list of legal answers and one with a mask and hidden cards. The others differ by their encoding."""
 DAILY = [pytest.param(name, marks=() if name in QUICK else pytest.mark.nightly) for name in GAMES]
 TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")
 """The members of a turn's line that are measured."""
@@ -24,20 +24,8 @@ TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")
 def mixed(seen: dict[str, Any]) -> Any:
     """A policy whose choice depends on every number that it sees."""
     luck = zlib.crc32(seen["observation"].tobytes())
-    if "action_mask" in seen:
-        legal = np.flatnonzero(seen["action_mask"])
-        return legal[luck % len(legal)]
-    luck += int(seen["asked"])
-    if seen["observation"].shape[1:] == (10, 10):
-        return _of_reantics(seen["observation"], luck)
-    return {"power_up": luck % 3, "cell": luck % 1302, "bid": luck % 50}
-
-
-def _of_reantics(planes: Any, luck: int) -> dict[str, Any]:
-    """Places its pieces on empty tiles, and ends its turns."""
-    rows = 0 if planes[20].any() else 60
-    empty = rows + np.flatnonzero(planes[12:18, rows // 10 : rows // 10 + 4].sum(axis=0).ravel() == 0)
-    return {"move": 5, "from": 0, "to": empty[luck % len(empty)]}
+    legal = np.flatnonzero(seen["action_mask"])
+    return legal[luck % len(legal)]
 
 
 def turns(replay: Path) -> list[Any]:
@@ -110,7 +98,7 @@ def test_a_policy_refuses_a_match_without_its_options_with_a_line(tmp_path: Path
 
 
 def test_a_policy_bot_has_the_name_of_its_policy_and_plays_under_other_options() -> None:
-    bot = referee.rl.policy_bot(lambda seen: {"power_up": 0, "cell": 0, "bid": 0}, "aiarena21")
+    bot = referee.rl.policy_bot(lambda seen: 0, "aiarena21")
     for rows in (3, 4):
         board = "\n".join(["S...S"] * rows)
         verdict = referee.play("aiarena21", [bot, "@random"], seed=1, options={"map": board, "turns": 3})
