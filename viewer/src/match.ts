@@ -72,6 +72,12 @@ export interface Asked {
   limit_s: number | null;
 }
 
+/** Something that people want to find again. */
+export interface Highlight {
+  kind: "capture" | "death" | "lead";
+  words: string;
+}
+
 export interface Fault {
   kind: string;
   detail: string;
@@ -158,6 +164,7 @@ export interface Line<F extends Frames = AnyFrames> {
   answers?: Record<string, F["answer"]>;
   /** The answers in the game's notation, if it has one. */
   words?: Record<string, string>;
+  highlights?: Highlight[];
   faults?: Record<string, Fault>;
   events?: GameEvent<F>[];
   wall_us?: Record<string, number>;

@@ -5,22 +5,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from growing import Growing
-from msgspec import UNSET
 from pages import Opened, Played, barriers
 from playwright.sync_api import Browser
 
 import referee
 from referee.addons.web.page import page as page_of
 from referee.games.cardgame.board import PRINTS
-from referee.games.contract import State
 from referee.harness.cli.main import main
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.formats.records import export
+from referee.harness.replay.highlights import Highlights
+from referee.harness.replay.lines import Opening
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
@@ -304,34 +303,34 @@ def test_the_word_verified_is_explained(paged: Played, opened: Opened) -> None:
     assert said in page.get_by_role("dialog").inner_text()
 
 
-def test_the_timeline_marks_where_a_building_was_captured(tmp_path: Path, viewer: None, opened: Opened) -> None:
-    """Seed 9 ends with a captured anthill. Every turn in which a building lost capture health has a mark."""
+def test_the_timeline_marks_captures_deaths_and_changes_of_the_lead(
+    tmp_path: Path, viewer: None, opened: Opened
+) -> None:
+    """Seed 9 ends with a captured anthill."""
     record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
     verdict = referee.play("reantics", ["@random"] * 2, seed=9, replay=record)
     assert verdict.result.reason == "anthill_captured"
-    replay = Replay(record)
-    state, marks = replay.new(), []
-    state.opening()
-    for at, line in enumerate(map(json.loads, replay.lines[2:-1]), 1):
-        before = buildings(state)
-        state.apply({int(seat): answer for seat, answer in line["answers"].items()})
-        now = buildings(state)
-        if any(now.get(where, found) != found for where, found in before.items()):
-            marks.append(at)
+    replay, found = Replay(record), []
+    follower = Highlights(replay.game, replay.header.setup.names)
+    for number, state, step in positions(replay):
+        events = step.opening if isinstance(step, Opening) else step.events
+        found += [(number - 2, each) for each in follower.take(state, state.view(None), events)]
     file.write_bytes(page_of(replay))
     page = opened(file)
-    assert [int(line.get_attribute("x1") or 0) for line in page.locator(".track .capture").all()] == marks
-    assert marks[-1] == verdict.turns - 1, "and then registerWin"
-
-
-def buildings(state: State) -> dict[Any, Any]:
-    """Returns owner and capture health of anthills and tunnels, by tile."""
-    return {
-        tuple(each.coords): (each.player, each.captureHealth)
-        for side in state.view(None).inventories[:2]
-        for each in side.constrs
-        if each.captureHealth is not UNSET
-    }
+    for kind in ("capture", "death", "lead"):
+        expected = [at for at, each in found if each.kind == kind]
+        assert [int(line.get_attribute("x1") or 0) for line in page.locator(f".track .{kind}").all()] == expected
+    at, last = [(at, each) for at, each in found if each.kind == "capture"][-1]
+    mark = page.locator(".track .capture").last
+    assert mark.text_content() == f"turn {at}: {last.words}" == f"turn {verdict.turns - 1}: {last.words}"
+    mark.dispatch_event("click")
+    assert page.input_value("#turn") == str(at)
+    assert last.words in (page.get_by_role("slider").get_attribute("aria-valuetext") or "")
+    page.keyboard.press("Home")
+    page.get_by_role("button", name=f"next highlight ({len(found)})").click()
+    assert page.input_value("#turn") == str(found[0][0])
+    page.keyboard.press("h")
+    assert page.input_value("#turn") == str(sorted({at for at, _ in found})[1])
 
 
 def test_the_viewers_own_unit_tests_pass(viewer: None) -> None:
