@@ -45,15 +45,16 @@ def cost(history: History, policy: Policy) -> float:
 
 @contextmanager
 def playing(
-    path: Path, content: bytes, rules: Path | None, history: History, policy: Policy, work_s: float
+    replay: Replay, rules: Path | None, history: History, policy: Policy, work_s: float
 ) -> Iterator[tuple[Play, int]]:
     """Yields what plays continuations, and how many tasks it takes at a time. `work_s`: how much there is, about."""
     if work_s < QUICK_S:
         yield (lambda tasks: [sampled(history, policy, task) for task in tasks]), 1
         return
     jobs = len(os.sched_getaffinity(0))
+    content = b"".join(line + b"\n" for line in replay.lines)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _begin, (path, content, rules)) as pool:
+    with ProcessPoolExecutor(jobs, context, _begin, (replay.path, content, rules)) as pool:
 
         def play(tasks: Sequence[Task]) -> Iterator[list[tuple[float, ...]]]:
             return pool.map(_sampled, [policy.name] * len(tasks), tasks)

@@ -31,6 +31,17 @@ export interface Closing {
   verified: string;
   /** Each seat's standard error, one character per byte. */
   stderr: Record<string, string>;
+  /** Where the match turned, if that is known. */
+  assessment: Assessment | null;
+}
+
+export interface Assessment {
+  /** Who says so. */
+  by: string;
+  /** What each seat may expect after a turn, from 0 to 1, and how far that may be off. */
+  points: { turn: number; expected: number[]; error: number[] }[];
+  /** The turns that changed it; before `since`, nothing is known of the change. */
+  moments: { turn: number; since: number; words: string }[];
 }
 
 /** What a person at a seat is asked. */

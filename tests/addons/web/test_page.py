@@ -6,17 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from growing import Growing
 from pages import Opened, Played, barriers
 from playwright.sync_api import Browser
 
 import referee
+from referee.addons.web.page import lines as lines_of
 from referee.addons.web.page import page as page_of
 from referee.games.cardgame.board import PRINTS
 from referee.harness.cli.main import main
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
+from referee.harness.replay.assessment import Assessment, Moment, Point, assessor
 from referee.harness.replay.formats.records import export
 from referee.harness.replay.highlights import Highlights
 from referee.harness.replay.lines import Opening
@@ -331,6 +334,53 @@ def test_the_timeline_marks_captures_deaths_and_changes_of_the_lead(
     assert page.input_value("#turn") == str(found[0][0])
     page.keyboard.press("h")
     assert page.input_value("#turn") == str(sorted({at for at, _ in found})[1])
+
+
+def test_a_curve_and_moments_say_where_the_match_turned_once_the_result_is_known(
+    tmp_path: Path, played: Played, opened: Opened, browser: Browser
+) -> None:
+    replay = Replay(played("quoridor"))
+    last = replay_turns(replay)
+    points = [Point(0, (0.5, 0.5), (0.1, 0.1)), Point(4, (0.2, 0.8), (0.1, 0.1)), Point(last, (0.0, 1.0), (0.0, 0.0))]
+    moments = [
+        Moment(4, 3, "Turn 4: <b>bold</b> \u202e cost 30%"),
+        Moment(last, last - 1, "The end"),
+        Moment(999, 0, "no"),
+    ]
+    file = tmp_path / "match.html"
+    file.write_bytes(page_of(replay, assessment=Assessment("@advanced", points, moments)))
+    page = opened(file)
+    listed = page.get_by_role("list", name="where the match turned, by @advanced").get_by_role("button")
+    assert listed.all_inner_texts() == ["Turn 4: <b>bold</b> \\u202e cost 30%", "The end"]
+    listed.first.click()
+    assert page.input_value("#turn") == "4" and listed.first.get_attribute("aria-current") == "true"
+    assert page.locator(".curve .moment").count() == 2 and page.locator(".curve path.line").count() >= 2
+    box = page.locator(".curve figure > svg").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 9)
+    assert page.input_value("#turn") == str(last), "a click beside a mark means the mark"
+    assert barriers(page) == []
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector(".poster")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".curve").count() == 0, "it would tell the result"
+    page.keyboard.press("End")
+    page.locator(".curve").wait_for()
+    page.close()
+
+
+def replay_turns(replay: Replay) -> int:
+    return sum(line.startswith(b'{"turn":') for line in replay.lines)
+
+
+def test_a_page_has_what_is_kept_beside_its_replay(tmp_path: Path, played: Played) -> None:
+    file = tmp_path / "match.jsonl"
+    file.write_bytes(played("tictactoe").read_bytes())
+    replay, found = Replay(file), assessor()
+    made = None if found is None else found.made(replay, 1.0, file)
+    *_, closing = lines_of(replay)
+    assert json.loads(closing)["assessment"] == json.loads(msgspec.json.encode(made))
 
 
 def test_the_viewers_own_unit_tests_pass(viewer: None) -> None:

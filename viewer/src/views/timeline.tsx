@@ -1,4 +1,5 @@
 import type { Player } from "../player";
+import { Curve } from "./curve";
 import { faults, sentence, visible } from "./words";
 
 // The signs on the buttons, as paths in a square of 16.
@@ -93,6 +94,7 @@ export function Timeline({ player }: { player: Player }) {
           ))}
         </svg>
       </div>
+      {tells && <Curve player={player} />}
     </section>
   );
 }
