@@ -25,11 +25,12 @@ def made(
     bot: str | None = None,
     rules: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    partly: bool = False,
 ) -> Analysis:
     """Returns the analysis of a replay. UsageError if it does not follow the rules.
 
     `bot`: who plays on; None = the strongest built-in bot that is quick enough. `rules`: the game's folder, if the user
-    has named it. KeyboardInterrupt ends it with what there is, unless there is nothing yet.
+    has named it. `partly`: KeyboardInterrupt ends it with what there is, unless there is nothing yet.
     """
     try:
         history = History(replay)
@@ -52,6 +53,6 @@ def made(
                 moments.append(moment)
                 progress(f"@{policy.name} tries other answers: {len(moments)} moments")
         except KeyboardInterrupt:
-            if len(curve.estimates) < 2:
+            if not partly or len(curve.estimates) < 2:
                 raise
     return analysis(curve, sorted(moments, key=lambda each: each.turn), replay.sha256)

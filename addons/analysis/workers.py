@@ -48,7 +48,7 @@ def playing(
     replay: Replay, rules: Path | None, history: History, policy: Policy, work_s: float
 ) -> Iterator[tuple[Play, int]]:
     """Yields what plays continuations, and how many tasks it takes at a time. `work_s`: how much there is, about."""
-    if work_s < QUICK_S:
+    if work_s < QUICK_S or (history.game.sha256 and rules is None):  # other processes would not find the game
         yield (lambda tasks: [sampled(history, policy, task) for task in tasks]), 1
         return
     jobs = len(os.sched_getaffinity(0))

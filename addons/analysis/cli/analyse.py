@@ -50,7 +50,7 @@ def analyse(
     known = None if again else kept(file, replay.sha256)
     if known is None or (bot is not None and known.bot != bot.removeprefix("@")):
         try:
-            known = made(replay, seconds, bot, game, live.show)
+            known = made(replay, seconds, bot, game, live.show, partly=True)
         finally:
             live.clear()
         if keep_it:
