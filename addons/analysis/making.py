@@ -55,4 +55,6 @@ def made(
         except KeyboardInterrupt:
             if not partly or len(curve.estimates) < 2:
                 raise
+            known = {moment.turn for moment in moments}
+            moments += [moment for moment in found(curve, play, at_once, ends_at=0.0) if moment.turn not in known]
     return analysis(curve, sorted(moments, key=lambda each: each.turn), replay.sha256)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -68,6 +69,7 @@ def playing(
 
 def _begin(path: Path, content: bytes, rules: Path | None) -> None:
     global _history
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that shows what there is
     if rules is not None:
         typed_game(os.path.join(rules, ""))
     _history = History(Replay(path, content))
