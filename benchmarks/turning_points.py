@@ -36,7 +36,7 @@ SECONDS = 30.0
 
 
 class Figures(Struct):
-    """What was counted in the matches of a game."""
+    """Counts over the matches of a game."""
 
     matches: int = 0
     changes: int = 0

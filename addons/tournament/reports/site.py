@@ -89,8 +89,8 @@ def write(
 ) -> Written:
     """Writes the site to `to`; for the public, with the authors' pages.
 
-    `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed. The
-    page of each of so many of the closest games says where it turned: `analysed`.
+    `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
+    `analysed`: how many of the closest games say on their pages where they turned.
     UsageError for a folder that holds other files. Raises RunError if the site cannot be written.
     """
     book = read(folder)
