@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -40,7 +40,7 @@ def _no_words(*_: Any) -> None:
     return None
 
 
-def _no_moves(*_: Any) -> tuple[str, ...]:
+def _nothing(*_: Any) -> tuple[()]:
     return ()
 
 
@@ -76,12 +76,20 @@ class Score(Struct, frozen=True):
     """Whether the fewest are best."""
 
 
+class Highlight(Struct, frozen=True):
+    """Something in a match that people want to find again."""
+
+    kind: Literal["capture", "death", "lead"]
+    words: str
+    """A phrase with the names of those whom it concerns."""
+
+
 class Presentation(Struct, frozen=True):
     """How people see and write what is played, with the same coordinates for both sides. Every part is optional."""
 
     frame: str = ""
     """The meaning of the coordinates, and from whose side."""
-    history: Callable[[Any, int], Sequence[str]] = _no_moves
+    history: Callable[[Any, int], Sequence[str]] = _nothing
     """The moves so far that a seat may know, in words, each with who made it. Takes the state and the seat."""
     answer: Callable[[Call, Any], str | None] = _no_words
     """Words for an answer to a call; None = print it as JSON. The answer has the documented type, but may break the
@@ -89,6 +97,9 @@ class Presentation(Struct, frozen=True):
     event: Callable[[str, Mapping[str, Any], Sequence[str]], str | None] = _no_words
     """Words for an event: its function, its params as plain values and the seats' names. Empty: the answers and the
     board show it already. None = print it as JSON."""
+    highlights: Callable[[Any, Any, Sequence[Mapping[str, Any]], Sequence[str]], Sequence[Highlight]] = _nothing
+    """The captures and deaths of a turn, for the time line. Takes `view(None)` before and after it, its events as plain
+    values and the seats' names. `score` gives the changes of the lead, and the referee knows the faults."""
     read: Callable[[Call, str], Any] = _no_words
     """The answer that a person's text means, if too many are legal to list them; None = none."""
     secret: frozenset[str] = frozenset()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
+    from referee.harness.replay.assessment import Assessor
     from referee.harness.replay.drawing import Drawing
 
 GROUP = "referee"
@@ -80,6 +81,10 @@ class Hooks(Protocol):
     @_spec(firstresult=True)
     def drawing(self) -> "Drawing | None":
         """Returns what draws replays in notebooks, and positions in environments for training. The first is taken."""
+
+    @_spec(firstresult=True)
+    def assessor(self) -> "Assessor | None":
+        """Returns what finds out where matches turned. The first is taken."""
 
     @_spec
     def contests(self) -> "list[Iterable[Any]]":

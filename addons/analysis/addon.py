@@ -1,8 +1,12 @@
 """What a match tells: how the expected score of each seat changed, and where."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from referee.harness.addons import Command, hook
+
+if TYPE_CHECKING:
+    from referee.harness.replay.assessment import Assessor
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -13,3 +17,10 @@ WORDS = ("analysis",)
 @hook
 def commands() -> Iterable[Command]:
     return (Command("analyse", "referee.addons.analysis.cli.analyse:analyse", "Play and understand"),)
+
+
+@hook
+def assessor() -> "Assessor":
+    from referee.addons.analysis import assessor
+
+    return assessor

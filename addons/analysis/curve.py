@@ -146,4 +146,4 @@ class Curve:
 
     def in_order(self) -> list[Estimate]:
         """Returns the estimates by turn."""
-        return [self.estimates[turn] for turn in sorted(self.estimates)]
+        return [self.estimates[turn] for turn in sorted(self.estimates) if self.estimates[turn].scores]

@@ -37,12 +37,19 @@ class Moment(Struct, frozen=True, omit_defaults=True):
     """How far that may be off: half of a 95 % interval."""
     luck: bool = False
     """The same answers with other luck would have led elsewhere."""
-    since: int = 0
+    since: int | None = None
     """The turn that was looked at before, if not the one before."""
     answer: Any = None
     """As it was recorded."""
     better: tuple[Any, ...] = ()
     """Answers that would have kept the score, the best first."""
+    words: str = ""
+    """All that in a sentence."""
+
+    @property
+    def before(self) -> int:
+        """The turn after which the score had not changed yet."""
+        return self.turn - 1 if self.since is None else self.since
 
 
 def found(curve: Curve, play: Play, at_once: int, ends_at: float) -> Iterator[Moment]:

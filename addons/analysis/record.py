@@ -1,18 +1,21 @@
 """An analysis, as it is kept beside its replay and bound to it."""
 
-import hashlib
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.addons.analysis.curve import Curve
 from referee.addons.analysis.moments import Moment
+from referee.addons.analysis.words import sentence
 from referee.harness.common.errors import UsageError, reason, writing
 from referee.harness.common.output import write_whole
 from referee.harness.common.paths import open_file
 
-VERSION = 1
+VERSION = 2
+MOST_SHARE = 4.0
+"""No expected score and no error of one is larger."""
 MOST_BYTES = 16 << 20
 """A larger file is no analysis."""
 
@@ -41,7 +44,7 @@ class Analysis(Struct, frozen=True):
     moments: tuple[Moment, ...]
 
 
-def analysis(curve: Curve, moments: list[Moment], content: bytes) -> Analysis:
+def analysis(curve: Curve, moments: list[Moment], sha256: str) -> Analysis:
     """Puts together what is kept."""
     seats = range(len(curve.history.names))
     points = [
@@ -53,8 +56,8 @@ def analysis(curve: Curve, moments: list[Moment], content: bytes) -> Analysis:
         )
         for each in curve.in_order()
     ]
-    digest = hashlib.sha256(content).hexdigest()
-    return Analysis(VERSION, curve.history.game.name, digest, curve.policy.name, tuple(points), tuple(moments))
+    told = tuple(replace(moment, words=sentence(curve.history, moment)) for moment in moments)
+    return Analysis(VERSION, curve.history.game.name, sha256, curve.policy.name, tuple(points), told)
 
 
 def beside(replay: Path) -> Path:
@@ -62,12 +65,12 @@ def beside(replay: Path) -> Path:
     return replay.with_name(f"{replay.name}.analysis.json")
 
 
-def kept(replay: Path, content: bytes) -> Analysis | None:
+def kept(replay: Path, sha256: str) -> Analysis | None:
     """Returns the analysis beside a replay; None if there is none, or if it belongs to another content."""
     try:
         with open_file(beside(replay)) as file:
             text = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise UsageError(f"{beside(replay)} cannot be read: {reason(error)}") from error
@@ -75,7 +78,16 @@ def kept(replay: Path, content: bytes) -> Analysis | None:
         found = msgspec.json.decode(text, type=Analysis) if len(text) <= MOST_BYTES else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return found if found and found.sha256 == hashlib.sha256(content).hexdigest() else None
+    return found if found and found.sha256 == sha256 and _fits(found) else None
+
+
+def _fits(found: Analysis) -> bool:
+    """Whether what a file says can be drawn: a stranger may have written it."""
+    seats = {len(each) for point in found.points for each in (point.expected, point.error)}
+    numbers = (number for point in found.points for number in (*point.expected, *point.error))
+    turns = [point.turn for point in found.points]
+    same = found.analysis == VERSION and len(seats) == 1 and turns == sorted(turns)
+    return same and all(0 <= each <= MOST_SHARE for each in numbers)
 
 
 def keep(replay: Path, found: Analysis) -> None:

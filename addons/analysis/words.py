@@ -12,7 +12,7 @@ def sentence(history: History, moment: Moment) -> str:
     """Says what happened on a turn, what it cost or won, and what would have been better."""
     name = printable(history.names[moment.player])
     amount = f"{abs(moment.change):.0%} ± {moment.error:.0%} of the match"
-    if moment.since:
+    if moment.since is not None:
         verb = "lost" if moment.change < 0 else "won"
         return f"Turns {moment.since + 1} to {moment.turn}, {name}: {verb} {amount}."
     if moment.luck:

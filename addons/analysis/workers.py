@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -45,15 +46,16 @@ def cost(history: History, policy: Policy) -> float:
 
 @contextmanager
 def playing(
-    path: Path, content: bytes, rules: Path | None, history: History, policy: Policy, work_s: float
+    replay: Replay, rules: Path | None, history: History, policy: Policy, work_s: float
 ) -> Iterator[tuple[Play, int]]:
     """Yields what plays continuations, and how many tasks it takes at a time. `work_s`: how much there is, about."""
-    if work_s < QUICK_S:
+    if work_s < QUICK_S or (history.game.sha256 and rules is None):  # other processes would not find the game
         yield (lambda tasks: [sampled(history, policy, task) for task in tasks]), 1
         return
     jobs = len(os.sched_getaffinity(0))
+    content = b"".join(line + b"\n" for line in replay.lines)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _begin, (path, content, rules)) as pool:
+    with ProcessPoolExecutor(jobs, context, _begin, (replay.path, content, rules)) as pool:
 
         def play(tasks: Sequence[Task]) -> Iterator[list[tuple[float, ...]]]:
             return pool.map(_sampled, [policy.name] * len(tasks), tasks)
@@ -67,6 +69,7 @@ def playing(
 
 def _begin(path: Path, content: bytes, rules: Path | None) -> None:
     global _history
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that shows what there is
     if rules is not None:
         typed_game(os.path.join(rules, ""))
     _history = History(Replay(path, content))

@@ -20,6 +20,7 @@ def commands() -> Iterable[Command]:
         Command("view", "referee.addons.web.cli.view:view", "Play and understand"),
         Command("replay html", "referee.addons.web.cli.replay:replay_html"),
         Command("replay transcript", "referee.addons.web.cli.replay:replay_transcript"),
+        Command("replay card", "referee.addons.web.cli.replay:replay_card"),
         Command("replay video", "referee.addons.web.cli.replay:replay_video"),
     )
 

@@ -102,7 +102,7 @@ async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg:
     scheme = "light" if cut.theme == "light" else "dark"
     async with open_page(cut.width, cut.height, color_scheme=scheme) as page:
         await page.set_content(document)
-        positions = await _load(page, replay, cut)
+        positions = await load(page, replay, cut)
         last = positions - 1 if cut.last is None else cut.last
         if not 0 <= cut.first <= last < positions:
             raise UsageError(f"--from, --to: the match has turns 0 to {positions - 1}")
@@ -115,7 +115,7 @@ async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg:
     return turns
 
 
-async def _load(page: Page, replay: Replay | Original, cut: Cut) -> int:
+async def load(page: Page, replay: Replay | Original, cut: Cut) -> int:
     """Gives the page the match up to the last turn that is shown. Returns how many positions it has."""
     positions, size = 0, 0
     left = lines(replay)

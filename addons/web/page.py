@@ -17,6 +17,7 @@ from referee.games.contract import Player, State
 from referee.games.game import Game
 from referee.harness.common.errors import RunError
 from referee.harness.common.paths import HOME, game_file
+from referee.harness.replay.assessment import Assessment, kept
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
@@ -56,6 +57,8 @@ class Closing(Struct, frozen=True):
     """`identical`, or what was found when it was played again."""
     stderr: dict[Player, str] = {}
     """Each seat's standard error, one character per byte. A turn says how many bytes there were by then."""
+    assessment: Assessment | None = None
+    """Where the match turned, if that is known."""
 
 
 FIRST_LINES = 3
@@ -86,15 +89,16 @@ Promise.all(["style", "painter", "script"].map(inflated)).then((texts) => {
 """Loads the viewer's style and script. The page's policy names them by hash, so that no others run."""
 
 
-def page(replay: Replay | Original, games: str = "") -> bytes:
+def page(replay: Replay | Original, games: str = "", assessment: Assessment | None = None) -> bytes:
     """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer.
 
-    `games`: the address of a page that lists this match and others, to which it links.
+    `games`: the address of a page that lists this match and others, to which it links. `assessment`: where the match
+    turned; None = as it is kept beside the replay.
     """
     script, style, painter = built("viewer.js"), built("viewer.css"), painters([replay.game])
     scripts = " ".join(map(_hash, (UNPACK, painter, script)))
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
-    data = list(lines(replay, _stderr(replay)))
+    data = list(lines(replay, _stderr(replay), assessment))
     first, rest = b"".join(data[:FIRST_LINES]), b"".join(data[FIRST_LINES:])
     texts = {"style": style, "painter": painter, "script": script}
     parts = {name: text.encode() for name, text in texts.items()} | {"first": first, "data": rest}
@@ -171,6 +175,7 @@ class ViewerLines:
         self._framer = frame_builder(replay, eyes, drawn=not is_painted(replay.game.name))
         self._rest: list[bytes] = []  # lines after the last position
         self._wrong = ""
+        self._eyes, self._hash = eyes, hashlib.sha256(replay.lines[0] + b"\n")
 
     @property
     def state(self) -> State | None:
@@ -186,6 +191,7 @@ class ViewerLines:
         """Returns the frame for the replay's next line, if it has one."""
         if self._wrong:
             return None
+        self._hash.update(line + b"\n")
         try:
             frame = None if self._rest else self._framer.take(line)
         except Difference as difference:
@@ -195,8 +201,8 @@ class ViewerLines:
             self._rest.append(line)
         return frame
 
-    def conclude(self, stderr: Mapping[Player, bytes]) -> Iterator[bytes]:
-        """Yields the lines for the replay's end."""
+    def conclude(self, stderr: Mapping[Player, bytes], assessment: Assessment | None = None) -> Iterator[bytes]:
+        """Yields the lines for the replay's end. `assessment`: None = as it is kept beside the replay."""
         if not self._wrong:
             try:
                 self._wrong = self._framer.conclude(self._rest)
@@ -204,15 +210,25 @@ class ViewerLines:
             except Difference as difference:
                 self._wrong = str(difference)
         texts = {player: text.decode("latin-1") for player, text in stderr.items() if text}
-        yield encoded(Closing(self._wrong, texts))
+        yield encoded(Closing(self._wrong, texts, assessment or self._kept()))
+
+    def _kept(self) -> Assessment | None:
+        """Returns what is kept of where the match turned, for those who see everything."""
+        if self._wrong != "identical" or self._eyes is not None:
+            return None
+        found = kept(self.replay.path, self._hash.hexdigest())
+        seats = len(self._about.names)
+        return found if found and all(len(each.expected) == seats for each in found.points) else None
 
 
-def lines(replay: Replay | Original, stderr: Mapping[Player, bytes] | None = None) -> Iterator[bytes]:
+def lines(
+    replay: Replay | Original, stderr: Mapping[Player, bytes] | None = None, assessment: Assessment | None = None
+) -> Iterator[bytes]:
     """Yields the viewer's lines of a whole replay."""
     viewer_lines = ViewerLines(replay)
     yield from viewer_lines.begin()
     yield from filter(None, map(viewer_lines.take, replay.lines[1:]))
-    yield from viewer_lines.conclude(stderr or {})
+    yield from viewer_lines.conclude(stderr or {}, assessment)
 
 
 def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> About:

@@ -1,8 +1,8 @@
 """A replay as what a viewer draws: the whole first position, then what each line of the replay changed.
 
 Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The line of a turn
-begins with `words`: by seat, the answer in the game's notation if it has one. The patches build a value with the
-members
+begins with `words`: by seat, the answer in the game's notation if it has one, and `highlights`: what people want to
+find again, if there is any. The patches build a value with the members
 
 - `view`: everything;
 - `seats`: what each seat may see; a number = the same as that seat;
@@ -34,7 +34,8 @@ from referee.games.ending import headline, reason_in_words
 from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.replay.formats.originals import Original
-from referee.harness.replay.lines import Step, Turn
+from referee.harness.replay.highlights import Highlights
+from referee.harness.replay.lines import Opening, Step, Turn
 from referee.harness.replay.lines import plain as as_plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Simulation
@@ -82,14 +83,15 @@ class ShownCall(Struct, frozen=True):
     limit_s: float | None
 
 
-def shown(state: State, eyes: Eyes = None, drawn: bool = True) -> dict[str, Any]:
+def shown(state: State, eyes: Eyes = None, drawn: bool = True, view: Any = None) -> dict[str, Any]:
     """Returns what a viewer draws of a position, as plain JSON values. What `eyes` may not see is null.
 
-    `drawn`: with the drawing for people; a viewer that paints the game itself needs none.
+    `drawn`: with the drawing for people; a viewer that paints the game itself needs none. `view`: that of everything,
+    if the caller has it.
     """
     players = range(len(state.setup.names))
     views = {
-        "view": None if eyes is not None else state.view(None),
+        "view": None if eyes is not None else state.view(None) if view is None else view,
         "text": str(state).split("\n") if drawn and eyes is None else [],
         "marks": state.marks() if eyes is None else {},
         "awaited": {player: method.name for player, method in state.awaited.items()},
@@ -114,6 +116,10 @@ def _without(view: Any, seen: Any) -> tuple[Any, list[str] | None]:
     return view | dict.fromkeys(shared), shared
 
 
+_ADDED = (b'"words":', b'"highlights":')
+"""The members that `FrameBuilder` adds to a line."""
+
+
 class FrameBuilder:
     """Makes the frames of a replay, also while it is still written: `begin`, `take` line by line, `last`."""
 
@@ -125,6 +131,7 @@ class FrameBuilder:
         self._before: Any = None
         self._game = replay.game
         self._asked: dict[Player, Call] = {}
+        self._highlights = Highlights(replay.game, replay.header.setup.names)
         people = replay.header.people
         self._clocks = [
             Clock(TimeControl() if player in people else replay.header.time)
@@ -149,15 +156,23 @@ class FrameBuilder:
         if isinstance(step, Turn):
             for player, us in step.wall_us.items():
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
-        words = self._words(step) if isinstance(step, Turn) else {}
-        after = shown(self.simulation.state, self._eyes, self._drawn)
+        added: dict[str, Any] = {"words": self._words(step)} if isinstance(step, Turn) else {}
+        view = self.simulation.state.view(None) if self._eyes is None else None
+        if self._eyes is None:
+            events = step.opening if isinstance(step, Opening) else step.events
+            added["highlights"] = self._highlights.take(self.simulation.state, view, events)
+        after = shown(self.simulation.state, self._eyes, self._drawn, view)
         after["asked"] = self._calls(after["seats"])
         if self._eyes is None:
             after["view"], after["shared"] = _without(after["view"], after["seats"][0])
         after["seats"] = _merge_equal(after["seats"])
         patch, self._before = difference(self._before, after), after
-        seen = line if self._eyes is None else _encode(_seen(step, self._eyes))
-        return framed(patch, b'{"words":%b,%b' % (_encode(words), seen[1:]) if words else seen)
+        if self._eyes is not None:
+            seen = _encode(_seen(step, self._eyes))
+        else:  # a stranger's replay may contain members that are not its own
+            seen = _encode(step) if any(name in line for name in _ADDED) else line
+        parts = b"".join(b'"%b":%b,' % (name.encode(), _encode(each)) for name, each in added.items() if each)
+        return framed(patch, b"{%b%b" % (parts, seen[1:]))
 
     def skip(self, line: bytes) -> bool:
         """Plays the next line without a frame. False = the line leads to no position. Raises Difference."""

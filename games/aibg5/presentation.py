@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from referee.games.contract import LOSES, Call
-from referee.games.game import Presentation, Score
+from referee.games.game import Highlight, Presentation, Score
 
 _ACTION = re.compile(r"(move|attack),(-?\d{1,3}),(-?\d{1,3})")
 _HIT = {"PLAYER": "a player", "ASTEROID": "an asteroid", "BOSS": "the boss"}
@@ -39,6 +39,11 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
     return f"the game is over: {params['reason']}" if method == "gameOver" else None
 
 
+def _highlights(_: Any, __: Any, events: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Sequence[Highlight]:
+    died = [each["params"] for each in events if each.get("method") == "died"]
+    return [Highlight("death", _event("died", params, names) or "") for params in died]
+
+
 _BLOWS = {"direct": "a direct hit", "struck": "the pattern"}
 
 DISQUALIFIED = "disqualified"
@@ -54,6 +59,7 @@ PRESENTATION = Presentation(
     "q is the column, which slants to the lower right; a player is drawn as its seat; its playerIdx is the seat + 1",
     answer=_answer,
     event=_event,
+    highlights=_highlights,
     signs=tuple(rf"(?<![\w-]){seat}(?![\w-])" for seat in range(4)),
     legend={
         "0123": "the players, by seat",

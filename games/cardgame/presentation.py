@@ -1,12 +1,13 @@
 """The card game in words: `places Mole`, `Fireball at Cobra (2)`. Minions are counted from the left, from 1."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from referee.games.cardgame.board import LABELS, PRINTS
-from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero
+from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero, View
 from referee.games.contract import Call
-from referee.games.game import Presentation, Score
+from referee.games.game import Highlight, Presentation, Score
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -36,6 +37,15 @@ def _target(targets: Sequence[Any], index: int) -> str:
     return "the hero" if isinstance(found, Hero) else f"{LABELS[found.id]} ({index})"
 
 
+def _highlights(before: View, after: View, _: Any, names: Sequence[str]) -> list[Highlight]:
+    """Names the minions that left a board."""
+    found = []
+    for name, was, now in zip(names, before.players, after.players, strict=True):
+        died = Counter(each.id for each in was.board) - Counter(each.id for each in now.board)
+        found += [Highlight("death", f"{name}'s {LABELS[card]} dies") for card in died.elements()]
+    return found
+
+
 ENDINGS = {
     "hero_dead": "{loser}'s hero was killed",
     "fatigue": "{loser}'s deck was empty, and fatigue killed the hero",
@@ -45,6 +55,7 @@ ENDINGS = {
 PRESENTATION = Presentation(
     frame="minions are counted from the left, from 1, on either side",
     answer=_answer,
+    highlights=_highlights,
     card_names={str(number): label for number, label in enumerate(LABELS)},
     card_texts={str(number): card.words for number, card in enumerate(PRINTS)},
     legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},

@@ -1,13 +1,26 @@
 """ReAntics in words: `worker (3,4) → (3,5)`. Coordinates are those of the board, for both players."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from referee.games.contract import Call
-from referee.games.game import Presentation, Score
+from referee.games.game import Highlight, Presentation, Score
 from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
-from referee.games.reantics.types import BUILD, END, FOOD_GOAL, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
+from referee.games.reantics.types import (
+    ANTHILL,
+    BUILD,
+    END,
+    FOOD_GOAL,
+    GET_ATTACK,
+    GET_PLACEMENT,
+    MOVE_ANT,
+    SETUP_PHASE_1,
+    Move,
+    View,
+)
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -68,6 +81,33 @@ def _food(state: Any) -> list[int]:
     return [food + cost for food, cost in zip(state.food, costs, strict=True)]
 
 
+def _highlights(before: View, after: View, _: Any, names: Sequence[str]) -> list[Highlight]:
+    left = {ant.id for side in after.inventories for ant in side.ants}
+    died = [ant for side in before.inventories for ant in side.ants if ant.id not in left]
+    killed = [f"{names[ant.player]}'s {UNITS[ant.type].name} ({ant.coords[0]},{ant.coords[1]}) dies" for ant in died]
+    return [
+        *(Highlight("death", words) for words in killed),
+        *(Highlight("capture", words) for words in _captures(before, after, names)),
+    ]
+
+
+def _captures(before: View, after: View, names: Sequence[str]) -> Iterator[str]:
+    """Names the buildings on which an enemy has ended a turn."""
+    now = _buildings(after)
+    for where, was in _buildings(before).items():
+        here = now.get(where, was)
+        what = f"{names[was.player]}'s {'anthill' if was.type == ANTHILL else 'tunnel'}"
+        if here.player != was.player:
+            yield f"{what} is captured"
+        elif here.captureHealth < was.captureHealth:
+            yield f"{what}: {here.captureHealth} to capture"
+
+
+def _buildings(view: View) -> Mapping[Any, Any]:
+    pieces = [each for side in view.inventories for each in side.constrs]
+    return {tuple(each.coords): each for each in pieces if each.captureHealth is not UNSET}
+
+
 ENDINGS = {
     "queen_killed": "{loser}'s queen was killed",
     "anthill_captured": "{loser}'s anthill was captured",
@@ -83,6 +123,7 @@ PRESENTATION = Presentation(
     frame="(x,y), column and row from the top left as player one (seat 0) sees the board; "
     "player two sees it turned, (9-x,9-y)",
     answer=_answer,
+    highlights=_highlights,
     read=_read,
     secret=frozenset({"getPlacement"}),
     signs=(r"[QWDSR](?=[.^@;%])", r"[qwdsr](?=[.^@;%])"),

@@ -1,6 +1,7 @@
 """Reads replays."""
 
 import gzip
+import hashlib
 import io
 import zlib
 from itertools import chain
@@ -124,6 +125,11 @@ class Replay:
             self.new()
         except ValueError as error:
             raise UsageError(f"{path} is not a replay: line 1: options of {raw.game}: {error}") from error
+
+    @property
+    def sha256(self) -> str:
+        """The hash of its content, decompressed."""
+        return hashlib.sha256(b"\n".join(self.lines) + b"\n" * self._ends_a_line).hexdigest()
 
     def new(self) -> State:
         """Returns the first position."""

@@ -62,6 +62,7 @@ BASES = {
     "replay show": "match.jsonl",
     "replay transcript": "match.jsonl new",
     "replay verify": "match.jsonl --play",
+    "replay card": "match.jsonl new.png",
     "replay video": "match.jsonl new.gif",
     "repro": "match.jsonl @random",
     "serve aibg": "--users users --bind 127.0.0.1:PORT",
@@ -113,7 +114,7 @@ def found(command: App, name: str = "") -> Iterator[tuple[str, str, int | None]]
 
 
 OPTIONS = list(found(app))
-DEAR = {"ladder enter", "replay video", "tournament run", *WAITS}
+DEAR = {"ladder enter", "replay card", "replay video", "tournament run", *WAITS}
 DEAR |= {"build", "check", "gate", "judge", "play", "tune"}
 """Commands that build and play, tried at night alone: the others go the same ways to a file."""
 

@@ -15,6 +15,11 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
     "next fault; with shift the previous one, and the last one from the start",
     (player, shift) => player.nextFault(shift),
   ],
+  [
+    ["h", "H"],
+    "next capture, death or change of the lead; with shift the previous one",
+    (player, shift) => player.nextHighlight(shift),
+  ],
   [["r", "R"], "next round; with shift the previous one", (player, shift) => player.nextRound(shift)],
   [["n"], "next call of this seat", (player) => player.nextCall()],
   [["+", "="], "faster", (player) => player.faster(1)],

@@ -31,6 +31,17 @@ export interface Closing {
   verified: string;
   /** Each seat's standard error, one character per byte. */
   stderr: Record<string, string>;
+  /** Where the match turned, if that is known. */
+  assessment: Assessment | null;
+}
+
+export interface Assessment {
+  /** Who says so. */
+  by: string;
+  /** What each seat may expect after a turn, from 0 to 1, and how far that may be off. */
+  points: { turn: number; expected: number[]; error: number[] }[];
+  /** The turns that changed it; before `since`, nothing is known of the change. */
+  moments: { turn: number; since: number; words: string }[];
 }
 
 /** What a person at a seat is asked. */
@@ -70,6 +81,12 @@ export interface Asked {
   same: string[];
   clock: { call_ms: number | null; remaining_ms: number | null; last_ms: number | null };
   limit_s: number | null;
+}
+
+/** Something that people want to find again. */
+export interface Highlight {
+  kind: "capture" | "death" | "lead";
+  words: string;
 }
 
 export interface Fault {
@@ -158,6 +175,7 @@ export interface Line<F extends Frames = AnyFrames> {
   answers?: Record<string, F["answer"]>;
   /** The answers in the game's notation, if it has one. */
   words?: Record<string, string>;
+  highlights?: Highlight[];
   faults?: Record<string, Fault>;
   events?: GameEvent<F>[];
   wall_us?: Record<string, number>;

@@ -30,8 +30,6 @@ export interface Condition {
 
 export class Player {
   private held: Match;
-  /** What was captured at each step so far. */
-  private looked: string[][] = [];
   /** The turn to go to once it has arrived. */
   private wanted = 0;
   readonly live = signal<Live | null>(null);
@@ -267,15 +265,12 @@ export class Player {
     this.match.steps.slice(0, this.count.value).flatMap((_, at) => (wrongs(this.held, at).length > 0 ? [at] : [])),
   );
 
-  /** The steps at which something was captured, with words. */
-  readonly captures = computed(() => {
-    const { captured } = painter(this.match.about.game);
-    for (let at = this.looked.length; captured && at < this.count.value; at++) {
-      const [before, step] = [this.held.steps[at - 1], this.held.steps[at]!];
-      this.looked.push(before?.view && step.view ? captured(step.view, before.view) : []);
-    }
-    return this.looked.flatMap((words, at) => (words.length > 0 ? [{ at, words: words.join("; ") }] : []));
-  });
+  /** The steps with something that people want to find again. */
+  readonly highlights = computed(() =>
+    this.match.steps
+      .slice(0, this.count.value)
+      .flatMap(({ line }, at) => (line.highlights ?? []).map((each) => ({ ...each, at }))),
+  );
 
   /** Goes to a step and stops playing. */
   seek(at: number): void {
@@ -343,6 +338,11 @@ export class Player {
   /** Goes to the next or previous fault, and round at the ends. */
   nextFault(back = false): void {
     this.nextOf(this.faults.value, back);
+  }
+
+  /** Goes to the next or previous capture, death or change of the lead, and round at the ends. */
+  nextHighlight(back = false): void {
+    this.nextOf([...new Set(this.highlights.value.map(({ at }) => at))], back);
   }
 
   private nextOf(all: number[], back: boolean): void {

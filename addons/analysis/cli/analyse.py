@@ -1,7 +1,6 @@
 """`referee analyse FILE`: where a match turned."""
 
 import shlex
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -10,24 +9,15 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.text import Text
 
-from referee.addons.analysis import workers
-from referee.addons.analysis.curve import BATCH, Curve
-from referee.addons.analysis.history import History
-from referee.addons.analysis.moments import Moment, found
-from referee.addons.analysis.policy import Policy
-from referee.addons.analysis.record import Analysis, analysis, beside, keep, kept
-from referee.addons.analysis.words import sentence
+from referee.addons.analysis.making import made
+from referee.addons.analysis.record import Analysis, beside, keep, kept
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import SEAT_STYLES
 from referee.harness.cli.screen import live, out, print_json
-from referee.harness.common.errors import UsageError, reason
-from referee.harness.replay.reader import Replay, read_content
-from referee.harness.replay.simulate import Difference
+from referee.harness.replay.reader import Replay
 
-CURVE_SHARE = 0.7
-"""Of the time, for the curve; the rest is for its moments."""
 ROWS = 24
 """Lines of the curve on a terminal."""
 BAR = 40
@@ -56,61 +46,29 @@ def analyse(
         keep_it: Keep the result beside the replay.
     """
     name_folder(game)
-    try:
-        content = read_content(file)
-    except OSError as error:
-        raise UsageError(f"the replay {file} cannot be read: {reason(error)}") from error
-    replay = Replay(file, content)
-    known = None if again else kept(file, content)
+    replay = Replay(file)
+    known = None if again else kept(file, replay.sha256)
     if known is None or (bot is not None and known.bot != bot.removeprefix("@")):
-        known = _played(replay, content, seconds, bot, game)
+        try:
+            known = made(replay, seconds, bot, game, live.show, partly=True)
+        finally:
+            live.clear()
         if keep_it:
             keep(file, known)
     if json:
         print_json(known)
     else:
-        _show(History(replay), known, file)
+        _show(replay, known)
     return PLAYED
 
 
-def _played(replay: Replay, content: bytes, seconds: float, bot: str | None, rules: Path | None) -> Analysis:
-    try:
-        history = History(replay)
-    except Difference as difference:
-        raise UsageError(f"{replay.path}: {printable(str(difference))}") from difference
-    if bot is None:
-        policy, cost_s = workers.chosen(history, seconds)
-    else:
-        policy = Policy(history.game, bot.removeprefix("@"))
-        cost_s = workers.cost(history, policy)
-    curve = Curve(history, policy, cost_s)
-    moments: list[Moment] = []
-    with workers.playing(replay.path, content, rules, history, policy, cost_s * BATCH * history.turns) as (
-        play,
-        at_once,
-    ):
-        ends_at = time.monotonic() + seconds
-        try:
-            for _ in curve.improve(play, at_once, ends_at - (1 - CURVE_SHARE) * seconds):
-                live.show(f"@{policy.name} plays on: {len(curve.estimates)} of {history.turns + 1} positions")
-            for moment in found(curve, play, at_once, ends_at):
-                moments.append(moment)
-                live.show(f"@{policy.name} tries other answers: {len(moments)} moments")
-        except KeyboardInterrupt:
-            if len(curve.estimates) < 2:
-                raise
-        finally:
-            live.clear()
-    return analysis(curve, sorted(moments, key=lambda each: each.turn), content)
-
-
-def _show(history: History, known: Analysis, file: Path) -> None:
-    names = [printable(name) for name in history.names]
+def _show(replay: Replay, known: Analysis) -> None:
+    file, names = replay.path, [printable(name) for name in replay.header.setup.names]
     for line in _curve(known, names):
         out.print(line)
     for moment in known.moments:
-        out.print(sentence(history, moment), highlight=False)
-        out.print(f"  referee fork {shlex.quote(str(file))} --turn {moment.since or moment.turn - 1}", style="dim")
+        out.print(printable(moment.words), highlight=False)
+        out.print(f"  referee fork {shlex.quote(str(file))} --turn {moment.before}", style="dim")
     if not known.moments:
         out.print("No turn changed the expected score by a tenth or more.")
     out.print(f"@{known.bot} played on from {len(known.points)} positions. Kept in {beside(file)}", style="dim")

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.addons.tournament.cli.table import files_handed_in
 from referee.addons.tournament.inbox import Retitle, hand_in
@@ -26,6 +30,7 @@ def write_page(
     title: str | None = None,
     organiser: str = "",
     freeze: str | None = None,
+    analyse: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
     address: str | None = None,
 ) -> int:
     """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
@@ -40,6 +45,8 @@ def write_page(
         title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
             and the format.
         organiser: Who organises it.
+        analyse: How many of the closest games say where they turned, as a built-in bot sees it. Each takes about 10
+            seconds the first time. Default: none.
         address: URL: where the site will be, such as https://cup.example.org. The secret links then begin with it.
         freeze: NAME: keep the table of this moment on a page of its own, such as WEEK-3, whatever is played later.
     """
@@ -53,7 +60,7 @@ def write_page(
     if freeze is not None:
         freeze_table(folder, plan, freeze)
     where = folder / f"page-{reader}" if to is None else to
-    written = site.write(plan, folder, where, reader, viewed, organiser)
+    written = site.write(plan, folder, where, reader, viewed, organiser, analyse)
     print_written(where, written.files, written.kept)
     if written.authors:
         out.print("secret pages, each for the author of one bot:")

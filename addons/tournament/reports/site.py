@@ -21,6 +21,7 @@ from referee.addons.tournament.remarks import same_programs
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.author_links import secret, token
 from referee.addons.tournament.reports.bracket_drawing import BOX, drawing
+from referee.addons.tournament.reports.closest import Close, closest
 from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.addons.tournament.reports.order import UNEQUAL, figure
@@ -84,10 +85,12 @@ def write(
     reader: Reader = Reader.PUBLIC,
     viewed: int | None = None,
     organiser: str = "",
+    analysed: int = 0,
 ) -> Written:
     """Writes the site to `to`; for the public, with the authors' pages.
 
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
+    `analysed`: how many of the closest games say on their pages where they turned.
     UsageError for a folder that holds other files. Raises RunError if the site cannot be written.
     """
     book = read(folder)
@@ -95,9 +98,11 @@ def write(
         viewed = VIEWED if viewer.is_there() else 0
     shown = shown_to(reader, plan, all_standings(plan, book))
     found, points = site_games(plan, folder, book), history(plan, book)
+    close = closest(folder, found, analysed)
     with site_folder(to, f"{reader} {version()}") as output:
         site = Site(plan, folder, output, reader, shown, found, viewed, organiser)
         site.history = points
+        site.closest = {each.line.k: each for each in close}
         for row in site.result.rows:
             site.bot(row)
         for pair, games in site.games.pairs.items():
@@ -160,6 +165,8 @@ class Site:
         self.plan, self.folder, self.to, self.reader = plan, folder, to, reader
         self.result, self.games, self.viewed, self.organiser = result, games, viewed, organiser
         self.history: dict[str, list[Point]] = {}
+        self.closest: dict[str, Close] = {}
+        """By the games' keys."""
         self.written: set[str] = set()
         self.title = plan.heading
         self.labels = plan.labels
@@ -209,6 +216,7 @@ class Site:
             headers=[columns[place] for place in kept],
             cells=[[text[place] for place in kept] for text in texts],
             past=past,
+            closest=[(self._shown(key, None, False), each.assessment) for key, each in self.closest.items()],
         )
 
     def _podium(self) -> list[Row]:
@@ -306,7 +314,8 @@ class Site:
         own_seat = seat if author_at else None
         if not self.has(f"{at}/{replay_file}", line.at):
             self.add(f"{at}/{replay_file}", gzip.compress(self.replay(file, line, own_seat), 6, mtime=0), line.at)
-        if view and not self.has(f"{at}/{page}", line.at):
+        close = line.k in self.closest and viewer.is_there() and f"{at}/{page}" not in self.written
+        if close or (view and not self.has(f"{at}/{page}", line.at)):
             self.add(f"{at}/{page}", self.viewer_page(file, line, own_seat), line.at)
         return _Shown(line, seat, replay_file, page if f"{at}/{page}" in self.written else None)
 
@@ -315,7 +324,8 @@ class Site:
         with TemporaryDirectory(prefix="referee-") as scratch:
             path = Path(scratch, "game.jsonl")
             path.write_bytes(self.replay(file, line, own_seat))
-            return viewer.page(Replay(path), self.list_of(line, own_seat))
+            close = self.closest.get(line.k)
+            return viewer.page(Replay(path), self.list_of(line, own_seat), None if close is None else close.assessment)
 
     def list_of(self, line: Line, own_seat: int | None) -> str:
         """Returns the page that lists a game, as its own page links to it: that of its two bots, or the table."""

@@ -1,4 +1,4 @@
-"""`referee replay html`, `transcript` and `video`: a match as a page or a film."""
+"""`referee replay html`, `transcript`, `video` and `card`: a match as a page, a film or a picture."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -108,6 +108,37 @@ def replay_video(
     turns = write_film(read_record(replay), file, Cut(first, to, seconds, width, height, theme), force)
     out.print(f"{file}  ({counted(turns, 'turn')}, {file.stat().st_size >> 10} KiB)")
     return PLAYED
+
+
+def replay_card(
+    replay: Path,
+    file: Path,
+    *,
+    theme: Literal["dark", "light"] = "light",
+    force: bool = False,
+    game: GameFolder = None,
+) -> int:
+    """Writes a picture of a match for a chat.
+
+    A PNG of 1200x630 pixels with the names, the result, a sentence, and the position in which the match turned if
+    `referee analyse` has found it, otherwise the last one. Needs the extra `pictures` and Chromium.
+
+    Args:
+        replay: The replay, or a `replay.txt` of AI Arena 21.
+        file: The new file.
+        theme: Light or dark.
+        force: Replace the file if it exists.
+    """
+    name_folder(game)
+    try:
+        from referee.addons.web.card import card  # Playwright, an extra
+    except ImportError as error:
+        needed = f"referee replay card needs the extra `pictures` ({error})"
+        raise UsageError(f"{needed}; to install it: {extra_command('pictures')}") from error
+    if file.suffix != ".png":
+        raise UsageError(f"{file}: expected a name that ends with .png")
+    _refuse(replay, file, force)
+    return _written(file, card(read_record(replay), theme))
 
 
 def _size(text: str) -> tuple[int, int]:

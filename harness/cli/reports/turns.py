@@ -16,6 +16,7 @@ from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.common.errors import UsageError
 from referee.harness.common.measures import measures
 from referee.harness.match.clock import Clock, milliseconds
+from referee.harness.replay.assessment import kept
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
@@ -168,6 +169,16 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
     yield from legend(game)
     if state is not None and state.result is not None:
         yield Text(printable(headline(game.presentation.endings, state.result, setup.names)), style="bold")
+    yield from _moments(replay, window)
+
+
+def _moments(replay: Replay, window: Window) -> Iterator[Text]:
+    """Yields where the match turned, if an add-on has kept that beside the replay."""
+    found, seats = kept(replay.path, replay.sha256), range(len(replay.header.setup.names))
+    shown = [each.words for each in found.moments if window.holds(each.turn, seats)] if found else []
+    if found and shown:
+        lines = [f"Where it turned, by {found.by}:", *shown]
+        yield Text("\n".join(map(printable, lines)))
 
 
 def differing(difference: Difference) -> Text:

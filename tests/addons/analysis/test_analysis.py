@@ -10,15 +10,17 @@ import pytest
 import referee
 from referee.addons.analysis import record
 from referee.addons.analysis.continuation import played_on, worth
-from referee.addons.analysis.curve import Curve, halved, sampled
+from referee.addons.analysis.curve import Curve, Estimate, halved, sampled
 from referee.addons.analysis.history import History
 from referee.addons.analysis.moments import Moment, found
 from referee.addons.analysis.policy import Policy, known
+from referee.addons.analysis.words import sentence
 from referee.games import registry
 from referee.games.contract import Result
 from referee.games.tictactoe import SYMBOLS
 from referee.harness.cli.main import main
 from referee.harness.opponents.advanced import outlook
+from referee.harness.replay import assessment
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 
@@ -141,6 +143,15 @@ def test_positions_are_looked_at_evenly_whenever_the_time_ends() -> None:
         assert max(b - a for a, b in zip(seen, [*seen[1:], 100], strict=True)) <= 4 * 100 / count
 
 
+def test_a_change_since_the_opening_is_not_said_of_its_last_turn_alone(tmp_path: Path) -> None:
+    history = History(Replay(recorded(tmp_path / "m.jsonl", seed=1)))
+    curve = Curve(history, Policy(history.game, "random"), 1e-3)
+    curve.estimates[0] = Estimate(0, [(1.0, 0.0) if history.result.ranks[0] != 1 else (0.0, 1.0)], exact=True)  # type: ignore[union-attr]
+    (moment,) = found(curve, in_process(curve), 1, LATER)
+    assert (moment.since, moment.before, moment.turn) == (0, 0, history.turns)
+    assert sentence(history, moment).startswith(f"Turns 1 to {history.turns}, ")
+
+
 # The command.
 
 
@@ -163,18 +174,55 @@ def test_the_command_shows_a_curve_and_moments_and_keeps_them(
     lines = [line for line in text.splitlines() if line.startswith("Turn ")]
     assert len(lines) == len(kept["moments"])
     assert text.count(f"referee fork {file} --turn ") == len(lines)
+    assert [moment["words"] for moment in kept["moments"]] == lines
+
+
+def test_a_match_that_is_shown_is_shown_with_its_moments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = recorded(tmp_path / "m.jsonl", seed=1)
+    replay = Replay(file)
+    assert assessment.kept(file, replay.sha256) is None
+    assessor = assessment.assessor()
+    assert assessor is not None
+    made = assessor.made(replay, 1.0, file)
+    assert made.moments and assessment.kept(file, replay.sha256) == made == assessor.made(replay, 1.0, file)
+    assert main(["replay", "show", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert f"Where it turned, by {made.by}:" in text
+    assert all(moment.words in text for moment in made.moments)
+    first = made.moments[0]
+    assert main(["replay", "show", str(file), "--to", str(first.turn - 1)]) == 0
+    assert "Where it turned" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"points": []},
+        {"analysis": 1},
+        {"points": [{"turn": 0, "expected": [0.5], "error": [0.1, 0.1], "continuations": 1}]},
+        {"points": [{"turn": 0, "expected": [1e300, 0.5], "error": [0.1, 0.1], "continuations": 1}]},
+    ],
+)
+def test_an_analysis_that_cannot_be_drawn_is_none(change: Any, tmp_path: Path) -> None:
+    file = recorded(tmp_path / "m.jsonl")
+    curve, moments = analysed(file)
+    record.keep(file, record.analysis(curve, moments, Replay(file).sha256))
+    whole = json.loads(record.beside(file).read_text())
+    record.beside(file).write_text(json.dumps(whole | change))
+    assert record.kept(file, Replay(file).sha256) is None
 
 
 def test_an_analysis_belongs_to_the_content_of_its_replay(tmp_path: Path) -> None:
     file = recorded(tmp_path / "m.jsonl")
-    content = file.read_bytes()
+    sha256 = Replay(file).sha256
     curve, moments = analysed(file)
-    record.keep(file, record.analysis(curve, moments, content))
-    assert record.kept(file, content) is not None
-    assert record.kept(file, content + b" ") is None
+    record.keep(file, record.analysis(curve, moments, sha256))
+    assert record.kept(file, sha256) is not None
+    file.write_bytes(file.read_bytes() + b" ")
+    assert record.kept(file, Replay(file).sha256) is None
     other = recorded(tmp_path / "other.jsonl", seed=9)
     record.beside(file).rename(record.beside(other))
-    assert record.kept(other, other.read_bytes()) is None
+    assert record.kept(other, Replay(other).sha256) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +233,7 @@ def test_what_is_beside_a_replay_and_no_analysis_is_ignored_and_not_replaced(
 ) -> None:
     file = recorded(tmp_path / "m.jsonl")
     record.beside(file).write_bytes(hostile)
-    assert record.kept(file, file.read_bytes()) is None
+    assert record.kept(file, Replay(file).sha256) is None
     said = shown(capsys, file, "--seconds", "1", code=2 if b"analysis" not in hostile else 0)
     if b"analysis" not in hostile:
         assert "is there and is no analysis" in said and record.beside(file).read_bytes() == hostile

@@ -77,6 +77,7 @@ THERE = (
     ("replay html m.jsonl m.html", 2, GONE),
     ("replay transcript m.jsonl m.html", 2, GONE),
     ("replay video m.jsonl m.gif", 2, GONE),
+    ("replay card m.jsonl m.png", 2, GONE),
     ("replay export pgn m.jsonl m.pgn", 2, GONE),
     ("fork m.jsonl --turn 1 --seat 0=@random --seat 1=@random", 2, GONE),
     ("repro m.jsonl bots/bad.py", 2, GONE),

@@ -2,6 +2,7 @@
 
 import gzip
 import hmac
+import html
 import re
 import shlex
 import shutil
@@ -15,13 +16,18 @@ from scripted import PREAMBLE, PYTHON
 
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports import order
+from referee.addons.tournament.reports.closest import closest, margin
 from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.reports.rows import Row
 from referee.addons.tournament.reports.site import best
+from referee.addons.tournament.reports.site_games import site_games
 from referee.addons.tournament.reports.standings import standings
-from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
+from referee.addons.web import page as viewer
+from referee.harness.common.errors import UsageError
 from referee.harness.match.interval import Interval
+from referee.harness.replay.assessment import assessor
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
@@ -245,3 +251,39 @@ def test_faults_beyond_the_reported_ones_are_counted_on_pages_and_in_sqlite(tmp_
     pages = (page.read_text() for page in (tmp_path / "t" / "page-public" / "bots").glob("*.html"))
     (page,) = (page for page in pages if "<h2>Faults</h2>" in page)
     assert f"and {counted - page.count('<strong>')} more." in page
+
+
+def line_of(ranks: tuple[int, ...], points: tuple[float, ...], turns: int = 5) -> Line:
+    return Line(f"c/a.b/{turns}/0", ("a", "b", "c")[: len(ranks)], 1, ranks, points, t=turns)
+
+
+def test_a_game_is_the_closer_the_less_the_best_is_ahead_of_the_second() -> None:
+    assert margin(line_of((1, 1), (0.5, 0.5))) == 0
+    assert margin(line_of((1, 2), (1, 0))) == 1
+    assert margin(line_of((2, 1, 3), (40, 60, 0))) == pytest.approx(0.2)
+    assert margin(line_of((1, 2), (0, 0))) == 0, "decided by something else than points"
+    assert margin(line_of((1,), (3,))) == 0
+
+
+def test_the_closest_games_say_where_they_turned(contest: Path) -> None:
+    book, plan = read(contest), read_plan(contest / PLAN)
+    found = site_games(plan, contest, book)
+    if assessor() is None:
+        with pytest.raises(UsageError, match="nothing in this installation"):
+            closest(contest, found, 2)
+        return
+    tournament(contest.parent, "page", contest, "--viewed", "0", "--analyse", "2")
+    kept = sorted((contest / "analyses").iterdir())
+    assert len(kept) == 2
+    text = (contest / "page-public" / "index.html").read_text()
+    close = closest(contest, found, 2)
+    margins = sorted(margin(line) for _, line in found.lines.values())
+    assert [margin(each.line) for each in close] == margins[:2]
+    for each in close:
+        assert all(html.escape(moment.words, quote=False) in text for moment in each.assessment.moments)
+        page = f"games/{each.line.k.replace('/', '_')}.html"
+        assert (f'href="{page}"' in text) == (contest / "page-public" / page).is_file() == viewer.is_there()
+    before = [file.stat().st_mtime_ns for file in kept]
+    tournament(contest.parent, "page", contest, "--viewed", "0", "--analyse", "2")
+    assert [file.stat().st_mtime_ns for file in kept] == before, "what was found before is kept"
+    assert followed(contest / "page-public") > 0

@@ -5,22 +5,24 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pytest
 from growing import Growing
-from msgspec import UNSET
 from pages import Opened, Played, barriers
 from playwright.sync_api import Browser
 
 import referee
+from referee.addons.web.page import lines as lines_of
 from referee.addons.web.page import page as page_of
 from referee.games.cardgame.board import PRINTS
-from referee.games.contract import State
 from referee.harness.cli.main import main
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
+from referee.harness.replay.assessment import Assessment, Moment, Point, assessor
 from referee.harness.replay.formats.records import export
+from referee.harness.replay.highlights import Highlights
+from referee.harness.replay.lines import Opening
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
@@ -304,34 +306,81 @@ def test_the_word_verified_is_explained(paged: Played, opened: Opened) -> None:
     assert said in page.get_by_role("dialog").inner_text()
 
 
-def test_the_timeline_marks_where_a_building_was_captured(tmp_path: Path, viewer: None, opened: Opened) -> None:
-    """Seed 9 ends with a captured anthill. Every turn in which a building lost capture health has a mark."""
+def test_the_timeline_marks_captures_deaths_and_changes_of_the_lead(
+    tmp_path: Path, viewer: None, opened: Opened
+) -> None:
+    """Seed 9 ends with a captured anthill."""
     record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
     verdict = referee.play("reantics", ["@random"] * 2, seed=9, replay=record)
     assert verdict.result.reason == "anthill_captured"
-    replay = Replay(record)
-    state, marks = replay.new(), []
-    state.opening()
-    for at, line in enumerate(map(json.loads, replay.lines[2:-1]), 1):
-        before = buildings(state)
-        state.apply({int(seat): answer for seat, answer in line["answers"].items()})
-        now = buildings(state)
-        if any(now.get(where, found) != found for where, found in before.items()):
-            marks.append(at)
+    replay, found = Replay(record), []
+    follower = Highlights(replay.game, replay.header.setup.names)
+    for number, state, step in positions(replay):
+        events = step.opening if isinstance(step, Opening) else step.events
+        found += [(number - 2, each) for each in follower.take(state, state.view(None), events)]
     file.write_bytes(page_of(replay))
     page = opened(file)
-    assert [int(line.get_attribute("x1") or 0) for line in page.locator(".track .capture").all()] == marks
-    assert marks[-1] == verdict.turns - 1, "and then registerWin"
+    for kind in ("capture", "death", "lead"):
+        expected = [at for at, each in found if each.kind == kind]
+        assert [int(line.get_attribute("x1") or 0) for line in page.locator(f".track .{kind}").all()] == expected
+    at, last = [(at, each) for at, each in found if each.kind == "capture"][-1]
+    mark = page.locator(".track .capture").last
+    assert mark.text_content() == f"turn {at}: {last.words}" == f"turn {verdict.turns - 1}: {last.words}"
+    mark.dispatch_event("click")
+    assert page.input_value("#turn") == str(at)
+    assert last.words in (page.get_by_role("slider").get_attribute("aria-valuetext") or "")
+    page.keyboard.press("Home")
+    page.get_by_role("button", name=f"next highlight ({len(found)})").click()
+    assert page.input_value("#turn") == str(found[0][0])
+    page.keyboard.press("h")
+    assert page.input_value("#turn") == str(sorted({at for at, _ in found})[1])
 
 
-def buildings(state: State) -> dict[Any, Any]:
-    """Returns owner and capture health of anthills and tunnels, by tile."""
-    return {
-        tuple(each.coords): (each.player, each.captureHealth)
-        for side in state.view(None).inventories[:2]
-        for each in side.constrs
-        if each.captureHealth is not UNSET
-    }
+def test_a_curve_and_moments_say_where_the_match_turned_once_the_result_is_known(
+    tmp_path: Path, played: Played, opened: Opened, browser: Browser
+) -> None:
+    replay = Replay(played("quoridor"))
+    last = replay_turns(replay)
+    points = [Point(0, (0.5, 0.5), (0.1, 0.1)), Point(4, (0.2, 0.8), (0.1, 0.1)), Point(last, (0.0, 1.0), (0.0, 0.0))]
+    moments = [
+        Moment(4, 3, "Turn 4: <b>bold</b> \u202e cost 30%"),
+        Moment(last, last - 1, "The end"),
+        Moment(999, 0, "no"),
+    ]
+    file = tmp_path / "match.html"
+    file.write_bytes(page_of(replay, assessment=Assessment("@advanced", points, moments)))
+    page = opened(file)
+    listed = page.get_by_role("list", name="where the match turned, by @advanced").get_by_role("button")
+    assert listed.all_inner_texts() == ["Turn 4: <b>bold</b> \\u202e cost 30%", "The end"]
+    listed.first.click()
+    assert page.input_value("#turn") == "4" and listed.first.get_attribute("aria-current") == "true"
+    assert page.locator(".curve .moment").count() == 2 and page.locator(".curve path.line").count() >= 2
+    box = page.locator(".curve figure > svg").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 9)
+    assert page.input_value("#turn") == str(last), "a click beside a mark means the mark"
+    assert barriers(page) == []
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector(".poster")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".curve").count() == 0, "it would tell the result"
+    page.keyboard.press("End")
+    page.locator(".curve").wait_for()
+    page.close()
+
+
+def replay_turns(replay: Replay) -> int:
+    return sum(line.startswith(b'{"turn":') for line in replay.lines)
+
+
+def test_a_page_has_what_is_kept_beside_its_replay(tmp_path: Path, played: Played) -> None:
+    file = tmp_path / "match.jsonl"
+    file.write_bytes(played("tictactoe").read_bytes())
+    replay, found = Replay(file), assessor()
+    made = None if found is None else found.made(replay, 1.0, file)
+    *_, closing = lines_of(replay)
+    assert json.loads(closing)["assessment"] == json.loads(msgspec.json.encode(made))
 
 
 def test_the_viewers_own_unit_tests_pass(viewer: None) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pages import Played
 from viewer_patches import frames, patched
 
+import referee
 from referee.addons.web.page import is_painted, lines
 from referee.addons.web.replay_list import reason_of
 from referee.addons.web.viewer_frames import difference, shown
@@ -72,6 +73,8 @@ def test_the_frames_of_a_match_give_every_position_of_it(game: str, played: Play
     assert why == reason_of(game, replay.ending.result, replay.header.setup.names)
     assert headline.endswith(f": {why}")
     words = [line.pop("words", {}) for _, line in made]
+    for _, line in made:
+        line.pop("highlights", None)
     assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
     sent: Any = None
     calls: Sequence[Call] = ()
@@ -92,6 +95,16 @@ def test_the_frames_of_a_match_give_every_position_of_it(game: str, played: Play
         for call in state.calls():
             assert asked(value, call.player) == plain(call.params)
     assert made[-1][0] == {}
+
+
+def test_a_replay_cannot_bring_words_and_highlights_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    referee.play("tictactoe", [lambda decision: decision.sample()] * 2, seed=3, replay=file)
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"}\n", b',"words":{"0":"lies"},"highlights":7}\n')
+    file.write_bytes(b"".join(lines))
+    line = json.loads(list(frames(Replay(file)))[2])[1]
+    assert line["words"]["0"] != "lies" and "highlights" not in line
 
 
 @pytest.mark.slow

@@ -44,8 +44,6 @@ export interface Painter<F extends Frames = Frames> {
   sets?(view: F["seen"], method: string): string | undefined;
   /** The places that can be clicked in that case. */
   places?(view: F["seen"], method: string): Key[];
-  /** In words, what was captured or partly captured between two views of everything. */
-  captured?(view: F["everything"], before: F["everything"]): string[];
   /** The round of a position, from 0, where a round has several turns. */
   round?(view: F["everything"]): number;
   /** Tells whether a step shows nothing on the board; playing hurries past it. */

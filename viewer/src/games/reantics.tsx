@@ -38,20 +38,6 @@ export function round(view: Everything): number {
   return Math.floor(view.ends / 2);
 }
 
-/** Buildings that lost capture health or changed owner. */
-export function captured(view: Everything, before: Everything): string[] {
-  const now = new Map(sides(view).flatMap((side) => side.constrs.map((each) => [String(each.coords), each])));
-  return sides(before)
-    .flatMap((side) => side.constrs)
-    .flatMap((was) => {
-      const is = now.get(String(was.coords));
-      if (was.captureHealth === undefined || is?.captureHealth === undefined) return [];
-      const what = `${CONSTRUCTIONS[was.type]} of seat ${was.player}`;
-      if (is.player !== was.player) return [`${what} captured`];
-      return is.captureHealth < was.captureHealth ? [`${what}: ${is.captureHealth} to capture`] : [];
-    });
-}
-
 /** An ant and its destination; the anthill and what to build; or a tile. */
 export function targets(answer: Frames["answer"]): Key[] {
   if (answer === null) return [];

@@ -5,10 +5,12 @@ import type { Player } from "../player";
 
 const WIDTH = 600;
 const HEIGHT = 60;
+/** A click so many pixels beside a mark means the mark. */
+const NEAR = 6;
 /** The width of a single value. */
 const LONE = 12;
 
-interface Drawn {
+export interface Drawn {
   title: string;
   /** The range of the values, in words. */
   reach: string;
@@ -128,7 +130,13 @@ function path(line: (number | undefined)[], last: number, height: (value: number
   return drawn;
 }
 
-function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {
+/** A place on a chart that one can go to. */
+interface Mark {
+  at: number;
+  words: string;
+}
+
+export function Chart({ player, drawn, marks = [] }: { player: Player; drawn: Drawn; marks?: Mark[] }) {
   const { title, reach, last, paths } = drawn;
   const x = (player.at.value / last) * WIDTH;
   return (
@@ -152,11 +160,18 @@ function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {
         aria-label={`${title}, turn by turn`}
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
-          player.seek(((event.clientX - box.left) / box.width) * last);
+          const at = ((event.clientX - box.left) / box.width) * last;
+          const near = marks.find((mark) => (Math.abs(mark.at - at) / last) * box.width <= NEAR);
+          player.seek(near?.at ?? at);
         }}
       >
         {paths.map((path, seat) => (
           <path key={seat} class={`line seat-${seat}`} d={path} vector-effect="non-scaling-stroke" />
+        ))}
+        {marks.map(({ at, words }) => (
+          <line key={at} class="moment" x1={(at / last) * WIDTH} x2={(at / last) * WIDTH} y1={0} y2={HEIGHT}>
+            <title>{words}</title>
+          </line>
         ))}
         <line class="now" x1={x} x2={x} y1={0} y2={HEIGHT} />
       </svg>

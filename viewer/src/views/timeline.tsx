@@ -1,5 +1,6 @@
 import type { Player } from "../player";
-import { sentence } from "./words";
+import { Curve } from "./curve";
+import { faults, sentence, visible } from "./words";
 
 // The signs on the buttons, as paths in a square of 16.
 const BEGINNING = "M3 3h2v10H3zM13 3v10L6 8z";
@@ -12,6 +13,8 @@ const ROUND_ON = "M2 3v10l6-5zM8 3v10l6-5z";
 const END = "M11 3h2v10h-2zM3 3v10l7-5z";
 const SLOWER = "M3 7h10v2H3z";
 const FASTER = "M3 7h4V3h2v4h4v2H9v4H7V9H3z";
+
+const LEGEND = "captures, deaths and changes of the lead; key h";
 
 export function Timeline({ player }: { player: Player }) {
   const { last } = player;
@@ -66,6 +69,11 @@ export function Timeline({ player }: { player: Player }) {
             next fault ({player.faults.value.length})
           </button>
         )}
+        {tells && player.highlights.value.length > 0 && (
+          <button type="button" title={LEGEND} onClick={() => player.nextHighlight()}>
+            next highlight ({player.highlights.value.length})
+          </button>
+        )}
       </div>
       <div class="track">
         <input
@@ -78,17 +86,36 @@ export function Timeline({ player }: { player: Player }) {
           onInput={(event) => player.seek(Number(event.currentTarget.value))}
         />
         <svg viewBox={`0 0 ${Math.max(1, last)} 1`} preserveAspectRatio="none" aria-hidden="true">
-          {(tells ? player.captures.value : []).map(({ at, words }) => (
-            <line key={`+${at}`} class="capture" x1={at} x2={at} y1={0.5} y2={1} vector-effect="non-scaling-stroke">
-              <title>{words}</title>
-            </line>
+          {(tells ? player.highlights.value : []).map(({ at, kind, words }, index) => (
+            <Mark key={`+${index}`} player={player} kind={kind} at={at} top={0.5} words={words} />
           ))}
-          {(tells ? player.faults.value : []).map((fault) => (
-            <line key={fault} class="fault" x1={fault} x2={fault} y1={0} y2={1} vector-effect="non-scaling-stroke" />
+          {(tells ? player.faults.value : []).map((at) => (
+            <Mark key={at} player={player} kind="fault" at={at} top={0} words={faults(player.match, at)} />
           ))}
         </svg>
       </div>
+      {tells && <Curve player={player} />}
     </section>
+  );
+}
+
+/** A mark on the track, which says what happened there and goes there. */
+function Mark(props: { player: Player; kind: string; at: number; top: number; words: string }) {
+  const { player, kind, at, top, words } = props;
+  return (
+    <line
+      class={kind}
+      x1={at}
+      x2={at}
+      y1={top}
+      y2={1}
+      vector-effect="non-scaling-stroke"
+      onClick={() => player.jump(at)}
+    >
+      <title>
+        turn {at}: {visible(words)}
+      </title>
+    </line>
   );
 }
 

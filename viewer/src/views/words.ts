@@ -35,7 +35,7 @@ export function name(match: Match, seat: number): string {
   return visible(match.about.names[seat] ?? `seat ${seat}`);
 }
 
-/** A sentence about a step: the answers and the faults. */
+/** A sentence about a step: the answers, what came of them, and the faults. */
 export function sentence(match: Match, at: number): string {
   const { line } = match.steps[at]!;
   if (line.opening) return "The start.";
@@ -46,7 +46,8 @@ export function sentence(match: Match, at: number): string {
     const who = Object.keys(line.forfeit).map((seat) => name(match, Number(seat)));
     return `${[`${who.join(", ")} cannot play`, ...ruled].join("; ")}.`;
   }
-  const said = [...answers(match, line), ...ruled].join("; ");
+  const happened = (line.highlights ?? []).map(({ words }) => visible(words));
+  const said = [...answers(match, line), ...happened, ...ruled].join("; ");
   return `Turn ${line.turn}${said && `: ${said}`}.`;
 }
 
@@ -59,6 +60,13 @@ export function answers(match: Match, line: Line): string[] {
 function answer({ words, answers }: Line, seat: string): string {
   const said = words?.[seat];
   return said === undefined ? compact(answers?.[seat], ANSWER) : cut(visible(said), ANSWER);
+}
+
+/** The faults of a step, in words. */
+export function faults(match: Match, at: number): string {
+  return wrongs(match, at)
+    .map((wrong) => fault(match, wrong))
+    .join("; ");
 }
 
 function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
