@@ -291,6 +291,11 @@ class Spiel(State):
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
+    def named(self, player: Player, answer: Action) -> tuple[int, str]:
+        """Returns the number of a legal action and its text. StopIteration if the text is of none."""
+        number = _number(self, player, answer)
+        return number, self._text_of(player, number)
+
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 

@@ -19,8 +19,8 @@ from referee.addons.analysis.record import Analysis, analysis, beside, keep, kep
 from referee.addons.analysis.words import sentence
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
+from referee.harness.cli.reports.board_text import SEAT_STYLES
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.reports.turns import SEAT_STYLES
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.replay.reader import Replay, read_content
