@@ -4,6 +4,7 @@ A game makes it by `Presentation.board`, from nothing but what the viewer of the
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from re import fullmatch
 from string import ascii_lowercase
 from textwrap import wrap
 from typing import Annotated, Literal
@@ -150,11 +151,8 @@ def grid(
     ]
     across: list[str] = []
     along: list[str] = []
-    if named[0][0][:1].isalpha():
-        across, along = (
-            [name.rstrip("0123456789") for name in named[0]],
-            [row[0].lstrip(ascii_lowercase) for row in named],
-        )
+    if fullmatch(r"[a-z]\d+", named[0][0]):
+        across, along = [name[0] for name in named[0]], [row[0][1:] for row in named]
     return Grid(
         columns=columns,
         cells=tuple(cells),

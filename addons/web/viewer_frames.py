@@ -1,12 +1,14 @@
 """A replay as what a viewer draws: the whole first position, then what each line of the replay changed.
 
 Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The line of a turn
-begins with `words`: by seat, the answer in the game's notation if it has one. The patches build a value with the
-members
+begins with `words`: by seat, the answer in the game's notation if it has one; and with `clicks`: by seat, those on the
+declared board that mean the answer. The patches build a value with the members
 
 - `view`: everything;
 - `seats`: what each seat may see; a number = the same as that seat;
 - `shared`: the members of `view` that seat 0 sees too, which are null in `view`; null = all of it;
+- `boards`: if the game declares one, the board of everything, then that of each seat (`games/board.py`); a number = the
+  same as that one; null = not shown;
 - `text`: the lines of the drawing for people, if it is drawn;
 - `marks`: what follows from the position by the rules (`State.marks`); {} if not everything is shown;
 - `awaited`: the function that each seat is asked for now;
@@ -31,7 +33,7 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Player, State
 from referee.games.ending import headline, reason_in_words
-from referee.games.game import TimeControl
+from referee.games.game import Presentation, TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.lines import Step, Turn
@@ -41,6 +43,7 @@ from referee.harness.replay.simulate import Simulation
 from referee.protocol import messages
 
 GONE = "-"
+_UNDECLARED = Presentation()
 _encode = msgspec.json.Encoder().encode
 
 
@@ -82,10 +85,13 @@ class ShownCall(Struct, frozen=True):
     limit_s: float | None
 
 
-def shown(state: State, eyes: Eyes = None, drawn: bool = True) -> dict[str, Any]:
+def shown(
+    state: State, eyes: Eyes = None, drawn: bool = True, presentation: Presentation = _UNDECLARED
+) -> dict[str, Any]:
     """Returns what a viewer draws of a position, as plain JSON values. What `eyes` may not see is null.
 
-    `drawn`: with the drawing for people; a viewer that paints the game itself needs none.
+    `presentation`: of a game that may declare a board. `drawn`: with the drawing for people; a viewer that paints the
+    game itself needs none.
     """
     players = range(len(state.setup.names))
     views = {
@@ -95,6 +101,10 @@ def shown(state: State, eyes: Eyes = None, drawn: bool = True) -> dict[str, Any]
         "awaited": {player: method.name for player, method in state.awaited.items()},
         "seats": [state.view(player) if eyes is None or player in eyes else None for player in players],
     }
+    seen = [None if eyes is not None else presentation.board(state, None)]
+    seen += [presentation.board(state, player) if eyes is None or player in eyes else None for player in players]
+    if any(board is not None for board in seen):
+        views["boards"] = seen
     plain: dict[str, Any] = as_plain(views)
     return plain
 
@@ -112,6 +122,12 @@ def _without(view: Any, seen: Any) -> tuple[Any, list[str] | None]:
         return view, []
     shared = [name for name, each in view.items() if each == seen]
     return view | dict.fromkeys(shared), shared
+
+
+class _Answers(Struct):
+    """The member of a replay's line that says what was answered."""
+
+    answers: dict[Player, Any] = {}
 
 
 class FrameBuilder:
@@ -143,6 +159,7 @@ class FrameBuilder:
     def take(self, line: bytes) -> bytes | None:
         """Returns the frame of the next line; None = the line leads to no position. Raises Difference."""
         in_opening, awaited = self.simulation.state.in_opening, dict(self.simulation.state.awaited)
+        clicks = self._clicks(line)
         step = self.simulation.take(line)
         if step is None:
             return None
@@ -150,14 +167,18 @@ class FrameBuilder:
             for player, us in step.wall_us.items():
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
         words = self._words(step) if isinstance(step, Turn) else {}
-        after = shown(self.simulation.state, self._eyes, self._drawn)
+        after = shown(self.simulation.state, self._eyes, self._drawn, self._game.presentation)
         after["asked"] = self._calls(after["seats"])
         if self._eyes is None:
             after["view"], after["shared"] = _without(after["view"], after["seats"][0])
         after["seats"] = _merge_equal(after["seats"])
+        if "boards" in after:
+            after["boards"] = _merge_equal(after["boards"])
         patch, self._before = difference(self._before, after), after
         seen = line if self._eyes is None else _encode(_seen(step, self._eyes))
-        return framed(patch, b'{"words":%b,%b' % (_encode(words), seen[1:]) if words else seen)
+        for name, given in (("clicks", clicks), ("words", words)):
+            seen = b'{"%b":%b,%b' % (name.encode(), _encode(given), seen[1:]) if given else seen
+        return framed(patch, seen)
 
     def skip(self, line: bytes) -> bool:
         """Plays the next line without a frame. False = the line leads to no position. Raises Difference."""
@@ -174,6 +195,23 @@ class FrameBuilder:
             return framed({}, line)
         words = [each(self._game.presentation.endings, result, setup.names) for each in (headline, reason_in_words)]
         return framed({}, b'{"headline":%b,"why":%b,%b' % (*map(_encode, words), line[1:]))
+
+    def _clicks(self, line: bytes) -> dict[Player, list[str]]:
+        """Returns the clicks for the answers of a line before they count.
+
+        Those of the seats whose views are shown, and those for functions whose answers all seats see.
+        """
+        state, presentation = self.simulation.state, self._game.presentation
+        if presentation.clicks is _UNDECLARED.clicks or not line.startswith(b'{"turn":'):
+            return {}
+        answers = msgspec.json.decode(line, type=_Answers).answers
+        return {
+            player: presentation.keys(state, player, answer)
+            for player, answer in answers.items()
+            if player in state.awaited
+            and (player in self._asked or state.awaited[player].name not in presentation.secret)
+            and state.check(player, answer) is None
+        }
 
     def _words(self, turn: Turn) -> dict[Player, str]:
         """Returns the answers of a turn in the game's notation, of the seats whose views are shown."""

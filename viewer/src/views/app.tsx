@@ -184,6 +184,7 @@ function Boards({ player }: { player: Player }) {
           <Board
             seat={choice.seat}
             view={choice.view}
+            board={choice.board}
             before={look(match, player.at.value, choice.seat).before}
             step={step}
             match={match}
