@@ -3,7 +3,9 @@
 A seat's board is made from the text that the seat gets, and from nothing else, so it cannot show more.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from referee.addons.openspiel.boards import cards, chessmen, fields, grids
@@ -12,6 +14,8 @@ from referee.games.board import Board, Part, text_board
 if TYPE_CHECKING:
     from referee.addons.openspiel.state import Spiel
 
+ANSI = re.compile("\x1b\\[[0-9;]*m")
+"""Colours for a terminal, with which one game writes."""
 Maker = Callable[[str], Sequence[Part]]
 """Takes what OpenSpiel writes. Raises ValueError, IndexError or KeyError if it is written in another way."""
 MAKERS: Mapping[str, Maker] = {**grids.MAKERS, **fields.MAKERS, **chessmen.MAKERS, **cards.MAKERS}
@@ -20,9 +24,14 @@ MAKERS: Mapping[str, Maker] = {**grids.MAKERS, **fields.MAKERS, **chessmen.MAKER
 
 def board(state: "Spiel", player: int | None) -> Board:
     """Returns what everybody (None) or a player may see."""
-    text = str(state) if player is None else state.shown_to(player)
+    return _made(state.NAME, ANSI.sub("", str(state) if player is None else state.shown_to(player)))
+
+
+@lru_cache(64)
+def _made(name: str, text: str) -> Board:
+    """Makes a board once for all who see the same."""
     try:
-        if parts := MAKERS[state.NAME](text):
+        if parts := MAKERS[name](text):
             return Board(tuple(parts))
     except (ValueError, IndexError, KeyError):  # no maker, or options with which OpenSpiel writes something else
         pass

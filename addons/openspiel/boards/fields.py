@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from referee.addons.openspiel.boards import grids
 from referee.games.board import Cell, Grid, Hexagons, Part, Piece, Points, Row, Spot
 
-ANSI = re.compile("\x1b\\[[0-9;]*m")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SIGNS = grids.stones("x", "o") | grids.stones("O", "@", "stone", ("white", "black"))
 

@@ -8,8 +8,12 @@ import { LINES, PIPS, SHAPES } from "./shapes";
 import { visible } from "../views/words";
 import { rulings } from "../match";
 
+/** The pixels of a window in which parts stand below each other only. */
+const NARROW = 500;
 const WRITTEN = ["card", "tile", "die", "letter"];
 const WALLS = ["wall-right", "wall-below"];
+/** A tile points to the other side. */
+const POINTED = "M-15 16h30l-3-27l-12-7l-12 7z";
 const HEXAGON = [-90, -30, 30, 90, 150, 210]
   .map((angle) => (angle * Math.PI) / 180)
   .map((angle) => `${(Math.cos(angle) * UNIT) / Math.sqrt(3)} ${(Math.sin(angle) * UNIT) / Math.sqrt(3)}`)
@@ -18,7 +22,7 @@ const HEXAGON = [-90, -30, 30, 90, 150, 210]
 export function Board(props: BoardProps) {
   const board = props.board ?? props.step.boards?.[(props.seat ?? -1) + 1];
   if (!board) return <Plain {...props} />;
-  const { width, height, cells, labels, lines } = placed(board);
+  const { width, height, cells, labels, lines } = placed(board, innerWidth < NARROW);
   const moves = rulings(props.step.line).length > 0 ? [] : Object.values(props.step.line.clicks ?? {});
   const found = moves.map((keys) => keys.flatMap((key) => where(cells, key) ?? []));
   return (
@@ -135,7 +139,7 @@ function Man({ piece: { shape, seat, text = "", colour = "" }, x, y }: { piece: 
   return (
     <g class={`man ${shape} ${look}`} transform={`translate(${x} ${y})`}>
       {shape === "card" && <rect x={-18} y={-19} width={36} height={38} rx={4} />}
-      {shape === "tile" && <path d="M-15 17h30l-3-28l-12-7l-12 7z" />}
+      {shape === "tile" && <path d={POINTED} transform={colour === "white" ? "rotate(180)" : undefined} />}
       {shape === "die" && <rect x={-16} y={-16} width={32} height={32} rx={6} />}
       {SHAPES[shape] && <path d={SHAPES[shape]} />}
       {LINES[shape] && <path class="line" d={LINES[shape]} />}

@@ -78,11 +78,11 @@ export interface Block {
   lines: [number, number, number, number][];
 }
 
-/** The whole board: blocks below each other, or beside the one before. */
-export function placed(board: Declared): Block {
+/** The whole board: blocks below each other, or beside the one before if there is room. */
+export function placed(board: Declared, narrow: boolean): Block {
   const rows: Block[][] = [];
   for (const part of board.parts) {
-    if (part.beside && rows.length > 0) rows.at(-1)!.push(block(part));
+    if (part.beside && !narrow && rows.length > 0) rows.at(-1)!.push(block(part));
     else rows.push([block(part)]);
   }
   const widths = rows.map((row) => row.reduce((sum, each) => sum + each.width, (row.length - 1) * 2 * GAP));
