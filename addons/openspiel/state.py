@@ -291,11 +291,6 @@ class Spiel(State):
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
-    def named(self, player: Player, answer: Action) -> tuple[int, str]:
-        """Returns the number of a legal action and its text. StopIteration if the text is of none."""
-        number = _number(self, player, answer)
-        return number, self._text_of(player, number)
-
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 
@@ -333,6 +328,12 @@ def pays_a_point(game: Any) -> bool:
 def stakes_of(game: Any) -> Stakes:
     """Returns what a game of OpenSpiel is played for."""
     return Stakes(game.min_utility(), game.utility_sum())
+
+
+def named(state: Spiel, player: Player, answer: Action) -> tuple[int, str]:
+    """Returns the number of a legal action and its text. StopIteration if the text is of none."""
+    number = _number(state, player, answer)
+    return number, state._text_of(player, number)
 
 
 def _number(state: Spiel, player: Player, answer: Action) -> int:

@@ -6,13 +6,11 @@ A seat's board is made from the text that the seat gets, and from nothing else, 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from referee.addons.openspiel.boards import cards, chessmen, fields, grids
+from referee.addons.openspiel.state import Spiel, named
 from referee.games.board import Board, Part, text_board
-
-if TYPE_CHECKING:
-    from referee.addons.openspiel.state import Spiel
 
 ANSI = re.compile("\x1b\\[[0-9;]*m")
 """Colours for a terminal, with which one game writes."""
@@ -22,7 +20,7 @@ MAKERS: Mapping[str, Maker] = {**grids.MAKERS, **fields.MAKERS, **chessmen.MAKER
 """By OpenSpiel's name of the game; every other game has a text board."""
 
 
-def board(state: "Spiel", player: int | None) -> Board:
+def board(state: Spiel, player: int | None) -> Board:
     """Returns what everybody (None) or a player may see."""
     return _made(state.NAME, ANSI.sub("", str(state) if player is None else state.shown_to(player)))
 
@@ -38,9 +36,9 @@ def _made(name: str, text: str) -> Board:
     return text_board(text)
 
 
-def clicks(state: "Spiel", player: int, answer: Any) -> list[str]:
+def clicks(state: Spiel, player: int, answer: Any) -> list[str]:
     """Returns the clicks for a legal action."""
-    number, text = state.named(player, answer)
+    number, text = named(state, player, answer)
     if state.NAME in chessmen.BY_SQUARES:
         return chessmen.clicks(number, text, player, getattr(state.setup.options, "chess960", False))
     return fields.clicks(state.NAME, text, player)

@@ -7,6 +7,7 @@ import pytest
 
 from referee.addons.openspiel import boards
 from referee.addons.openspiel.family import PREFIX, game_of, listed_games
+from referee.addons.openspiel.state import named
 from referee.games.board import Board, Grid, Hexagons, Piece, Points, Row, Text
 from referee.games.contract import Setup
 from referee.games.dice import Dice
@@ -91,7 +92,7 @@ def test_a_move_of_chess_is_two_clicks_the_squares_of_its_long_notation() -> Non
 
 def test_castling_of_chess960_is_a_button() -> None:
     state = start("chess", chess960=True, fen="4k3/8/8/8/8/8/8/4K2R w K - 0 1")
-    castling = next(answer for answer in state.legal(1) if state.named(1, answer)[1].startswith("O-O"))
+    castling = next(answer for answer in state.legal(1) if named(state, 1, answer)[1].startswith("O-O"))
     assert game_of("chess").presentation.keys(state, 1, castling) == ["!O-O"]
 
 
