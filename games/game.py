@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from referee.games.board import Board
 from referee.games.contract import LOSES, Call, Method, Setup, State, typed
 
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
@@ -102,6 +103,12 @@ class Presentation(Struct, frozen=True):
     values and the seats' names. `score` gives the changes of the lead, and the referee knows the faults."""
     read: Callable[[Call, str], Any] = _no_words
     """The answer that a person's text means, if too many are legal to list them; None = none."""
+    board: Callable[[Any, int | None], Board | None] = _no_words
+    """What there is to see of a position, as data that the viewer and the terminal draw. Takes the state and the seat,
+    which may see no more than its view has; None = everything. Returns None if the game has no board."""
+    clicks: Callable[[Any, int, Any], Sequence[str]] = _no_moves
+    """The clicks on the board that mean an answer: names of its cells in their order, and texts of buttons, each after
+    "!". Takes the state, the seat and the answer, which has the documented type. Callers use `keys`."""
     secret: frozenset[str] = frozenset()
     """The functions whose answers the other seats do not see."""
     signs: tuple[str, ...] = ()
@@ -124,6 +131,13 @@ class Presentation(Struct, frozen=True):
     def legend_line(self) -> str:
         """Returns the legend in a line, to print under a drawn position; empty if there is none."""
         return "   ".join(f"{sign} {meaning}" for sign, meaning in self.legend.items())
+
+    def keys(self, state: Any, player: int, answer: Any) -> list[str]:
+        """Returns the clicks for any answer as it came; none if the game has no words for it."""
+        try:
+            return [*self.clicks(state, player, typed(answer, state.awaited[player].answer_type))]
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            return []
 
     def in_words(self, call: Call, answer: Any) -> str | None:
         """Returns words for any answer as it came; None if the game has no words for it.

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { type Plugin, defineConfig } from "vite";
 
-const NO_PAINTERS = ["arena.tsx", "brought.tsx", "index.tsx", "plain.tsx"];
+const NO_PAINTERS = ["arena.tsx", "brought.tsx", "declared.tsx", "index.tsx", "plain.tsx"];
 
 /** Tells the referee which games are painted here: it sends no drawings of them. */
 const painters: Plugin = {

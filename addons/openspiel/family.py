@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pyspiel
 from msgspec import UNSET, Meta, defstruct
 
-from referee.addons.openspiel import syzygy
+from referee.addons.openspiel import boards, syzygy
 from referee.addons.openspiel.adjudication import REASON, Draw, Most, Resign
 from referee.addons.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION, TENSOR_OPTION
 from referee.addons.openspiel.state import (
@@ -99,6 +99,8 @@ def environment_of(name: str) -> Game:
         presentation=Presentation(
             answer=_in_words,
             history=moves_in_words,
+            board=boards.board,
+            clicks=boards.clicks,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
             endings={
                 "WIN": "{winner} has won",

@@ -330,6 +330,12 @@ def stakes_of(game: Any) -> Stakes:
     return Stakes(game.min_utility(), game.utility_sum())
 
 
+def named(state: Spiel, player: Player, answer: Action) -> tuple[int, str]:
+    """Returns the number of a legal action and its text. StopIteration if the text is of none."""
+    number = _number(state, player, answer)
+    return number, state._text_of(player, number)
+
+
 def _number(state: Spiel, player: Player, answer: Action) -> int:
     if answer.action is not UNSET:
         return answer.action

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from referee.addons.rules.board_file import PartTable
+from referee.addons.rules.board_file import Path as MemberPath
 from referee.addons.rules.source import GAME_FILE, NAME
+from referee.games.board import MOST_PARTS
 from referee.games.game import TimeControl
 from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import read_limited
@@ -79,6 +82,8 @@ class PresentationTable(Struct, forbid_unknown_fields=True):
     signs: list[Text] = []
     losing: tuple[Text, ...] = ("loses",)
     score: ScoreTable | None = None
+    board: Annotated[list[PartTable], Meta(max_length=MOST_PARTS)] = []
+    clicks: Annotated[list[MemberPath], Meta(max_length=10)] = []
 
 
 class GameFile(Struct, forbid_unknown_fields=True):

@@ -42,6 +42,11 @@ RULES: Mapping[str, Rule] = {
     "game-views-hide": Rule(
         "No seat sees what is hidden from it", "leave out of a seat's view what `deal` draws again", "SPEC.md 27"
     ),
+    "game-board": Rule(
+        "The board that game.toml declares is in the views",
+        "name members of the views in presentation.board",
+        "SPEC.md 30",
+    ),
     "game-memory-flat": Rule(
         "Memory does not grow from match to match",
         "keep nothing between two requests, or forget the oldest; where a runtime collects garbage, limit its heap so"

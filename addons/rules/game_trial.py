@@ -14,6 +14,7 @@ import msgspec
 import psutil
 from msgspec import Struct
 
+from referee.addons.rules.board_file import drawn
 from referee.addons.rules.game_rules import RULES
 from referee.addons.rules.games import is_program, program
 from referee.addons.rules.messages import MEMORY_BYTES, Turn
@@ -433,6 +434,7 @@ GAME_FUNCTIONS: Mapping[str, Callable[[GameTrial], str]] = {
     "faults-ruled": faults_ruled,
     "views-fit": views_fit,
     "views-hide": views_hide,
+    "board": lambda trial: drawn(trial.game, trial.state()),
     "memory-flat": memory_flat,
     "step-times": step_times,
 }

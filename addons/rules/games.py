@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.rules import game_file
-from referee.addons.rules.game_file import GameFile, read_game_file
+from referee.addons.rules.board_file import board_of, clicks_of
+from referee.addons.rules.game_file import GameFile, PresentationTable, read_game_file
 from referee.addons.rules.json_types import JsonTypes
 from referee.addons.rules.position import Saved
 from referee.addons.rules.program import RulesProgram
@@ -188,7 +189,18 @@ def _presentation(file: GameFile, place: str) -> Presentation:
         signs=tuple(map(_escaped, table.signs)),
         losing=frozenset(table.losing),
         score=score,
+        **_board(table),
     )
+
+
+def _board(table: PresentationTable) -> dict[str, Any]:
+    """Returns what draws the declared board, and what clicks on it mean; nothing if none is declared."""
+    if not table.board:
+        return {}
+    return {
+        "board": lambda state, player: board_of(table.board, msgspec.to_builtins(state.view(player))),
+        "clicks": lambda state, player, answer: clicks_of(table.clicks, msgspec.to_builtins(answer)),
+    }
 
 
 def _scores(state: Any) -> tuple[float, ...]:

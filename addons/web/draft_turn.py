@@ -4,6 +4,7 @@ A draft is played on copies of the position. It ends when somebody else is to an
 would show: the two copies then differ, since they have different luck. At the end its answers are handed over.
 """
 
+from collections import Counter
 from itertools import islice
 from types import NoneType
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.contract import Fault, Player, State
+from referee.games.contract import Fault, Player, State, in_json
 from referee.games.dice import Dice
+from referee.games.game import Presentation
 from referee.harness.replay.lines import plain
 from referee.harness.seats.answer_text import MOST
 
@@ -35,6 +37,10 @@ class Choice(Struct, frozen=True):
     least: int | None = None
     most: int | None = None
     """If set, any whole number from `least` to `most` is legal, and `answers` is None."""
+    clicks: list[list[str]] | None = None
+    """The clicks on the declared board for each answer; None if the game declares none."""
+    board: Any = None
+    """The declared board as that seat sees it."""
     drafted: int = 0
     """How many answers can be taken back."""
     wrong: str = ""
@@ -67,7 +73,20 @@ class Draft:
             answers = None
         view = plain(state.view(self.player))
         words = None if answers is None else self._words(answers)
-        return Choice(self.player, method, number, view, answers, words, least, most, len(self.answers), self.wrong)
+        return Choice(
+            seat=self.player,
+            method=method,
+            number=number,
+            view=view,
+            answers=answers,
+            words=words,
+            least=least,
+            most=most,
+            clicks=self._clicks(answers, words),
+            board=plain(registry.game(self._game).presentation.board(state, self.player)),
+            drafted=len(self.answers),
+            wrong=self.wrong,
+        )
 
     def play(self, answer: Any) -> list[Any] | None:
         """Adds an answer. Returns all answers if the turn is over; None if it goes on, or the answer is `wrong`."""
@@ -98,6 +117,19 @@ class Draft:
         call = next(call for call in self.position.calls() if call.player == self.player)
         presentation = registry.game(self._game).presentation
         return [presentation.in_words(call, answer) for answer in answers]
+
+    def _clicks(self, answers: list[Any] | None, words: list[str | None] | None) -> list[list[str]] | None:
+        """Returns the clicks for each answer. One whose clicks begin those of another ends with a button."""
+        presentation = registry.game(self._game).presentation
+        if answers is None or presentation.clicks is Presentation().clicks:
+            return None
+        keys = [presentation.keys(self.position, self.player, answer) for answer in answers]
+        begun = Counter(tuple(each[:length]) for each in keys for length in range(1, len(each) + 1))
+        named = zip(keys, words or [None] * len(keys), answers, strict=True)
+        return [
+            each if each and begun[tuple(each)] == 1 else [*each, f"!{word or in_json(answer)}"]
+            for each, word, answer in named
+        ]
 
     def _continues(self) -> bool:
         first, second = self._copies

@@ -48,7 +48,7 @@ class Pictures:
 
     def draw(self, state: State, player: Player | None = None) -> bytes:
         """Returns a picture as PNG: of what a seat may see, or of everything."""
-        return self._do(self._draw(self._lines(state, player), player))
+        return self._do(self._draw(lines(self._game, state, player), player))
 
     def close(self) -> None:
         """Ends the browser. May be called more than once."""
@@ -56,25 +56,6 @@ class Pictures:
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         return self._thread.submit(self._loop.run, work).result()
-
-    def _lines(self, state: State, player: Player | None) -> list[str]:
-        """Returns what the viewer reads: facts about the match, its start, and one position."""
-        presentation, setup = self._game.presentation, state.setup
-        eyes = None if player is None else frozenset({player})
-        about = About(
-            title=self._game.title,
-            game=self._game.name,
-            names=setup.names,
-            command="",
-            pieces=dict(presentation.card_names),
-            prints=dict(presentation.card_texts),
-            rules={},
-            eyes=None if player is None else (player,),
-        )
-        start = {"replay": 1, "time": {"per_call_s": None}, "setup": {"seed": None, "options": plain(setup.options)}}
-        position: dict[str, Any] = {**shown(state, eyes, drawn=not is_painted(self._game.name)), "shared": []}
-        lines = [about, [{}, start], [[{**position, "asked": {}}], {"answers": {}}]]
-        return [msgspec.json.encode(line).decode() for line in lines]
 
     # In the thread.
 
@@ -98,3 +79,23 @@ class Pictures:
     async def _draw(self, lines: list[str], player: Player | None) -> bytes:
         await self._page.evaluate("([lines, seat]) => refereePaint(lines, seat)", [lines, player])
         return await self._page.screenshot()
+
+
+def lines(game: Game, state: State, player: Player | None) -> list[str]:
+    """Returns what the viewer reads: facts about the match, its start, and one position."""
+    presentation, setup = game.presentation, state.setup
+    eyes = None if player is None else frozenset({player})
+    about = About(
+        title=game.title,
+        game=game.name,
+        names=setup.names,
+        command="",
+        pieces=dict(presentation.card_names),
+        prints=dict(presentation.card_texts),
+        rules={},
+        eyes=None if player is None else (player,),
+    )
+    start = {"replay": 1, "time": {"per_call_s": None}, "setup": {"seed": None, "options": plain(setup.options)}}
+    position: dict[str, Any] = {**shown(state, eyes, not is_painted(game.name), presentation), "shared": []}
+    sent = [about, [{}, start], [[{**position, "asked": {}}], {"answers": {}}]]
+    return [msgspec.json.encode(line).decode() for line in sent]

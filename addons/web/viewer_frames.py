@@ -1,12 +1,15 @@
 """A replay as what a viewer draws: the whole first position, then what each line of the replay changed.
 
 Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The line of a turn
-begins with `words`: by seat, the answer in the game's notation if it has one, and `highlights`: what people want to
-find again, if there is any. The patches build a value with the members
+begins with `words`: by seat, the answer in the game's notation if it has one; `clicks`: by seat, those on the declared
+board that mean the answer; and `highlights`: what people want to find again. Each only if there is any. The patches
+build a value with the members
 
 - `view`: everything;
 - `seats`: what each seat may see; a number = the same as that seat;
 - `shared`: the members of `view` that seat 0 sees too, which are null in `view`; null = all of it;
+- `boards`: if the game declares one, the board of everything, then that of each seat (`games/board.py`); a number = the
+  same as that one; null = not shown;
 - `text`: the lines of the drawing for people, if it is drawn;
 - `marks`: what follows from the position by the rules (`State.marks`); {} if not everything is shown;
 - `awaited`: the function that each seat is asked for now;
@@ -31,7 +34,7 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Player, State
 from referee.games.ending import headline, reason_in_words
-from referee.games.game import TimeControl
+from referee.games.game import Presentation, TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.highlights import Highlights
@@ -42,6 +45,7 @@ from referee.harness.replay.simulate import Simulation
 from referee.protocol import messages
 
 GONE = "-"
+_UNDECLARED = Presentation()
 _encode = msgspec.json.Encoder().encode
 
 
@@ -83,11 +87,17 @@ class ShownCall(Struct, frozen=True):
     limit_s: float | None
 
 
-def shown(state: State, eyes: Eyes = None, drawn: bool = True, view: Any = None) -> dict[str, Any]:
+def shown(
+    state: State,
+    eyes: Eyes = None,
+    drawn: bool = True,
+    presentation: Presentation = _UNDECLARED,
+    view: Any = None,
+) -> dict[str, Any]:
     """Returns what a viewer draws of a position, as plain JSON values. What `eyes` may not see is null.
 
-    `drawn`: with the drawing for people; a viewer that paints the game itself needs none. `view`: that of everything,
-    if the caller has it.
+    `presentation`: of a game that may declare a board. `drawn`: with the drawing for people; a viewer that paints the
+    game itself needs none. `view`: that of everything, if the caller has it.
     """
     players = range(len(state.setup.names))
     views = {
@@ -97,6 +107,10 @@ def shown(state: State, eyes: Eyes = None, drawn: bool = True, view: Any = None)
         "awaited": {player: method.name for player, method in state.awaited.items()},
         "seats": [state.view(player) if eyes is None or player in eyes else None for player in players],
     }
+    seen = [None if eyes is not None else presentation.board(state, None)]
+    seen += [presentation.board(state, player) if eyes is None or player in eyes else None for player in players]
+    if any(board is not None for board in seen):
+        views["boards"] = seen
     plain: dict[str, Any] = as_plain(views)
     return plain
 
@@ -116,8 +130,14 @@ def _without(view: Any, seen: Any) -> tuple[Any, list[str] | None]:
     return view | dict.fromkeys(shared), shared
 
 
-_ADDED = (b'"words":', b'"highlights":')
+_ADDED = (b'"words":', b'"clicks":', b'"highlights":')
 """The members that `FrameBuilder` adds to a line."""
+
+
+class _Answers(Struct):
+    """The member of a replay's line that says what was answered."""
+
+    answers: dict[Player, Any] = {}
 
 
 class FrameBuilder:
@@ -150,6 +170,7 @@ class FrameBuilder:
     def take(self, line: bytes) -> bytes | None:
         """Returns the frame of the next line; None = the line leads to no position. Raises Difference."""
         in_opening, awaited = self.simulation.state.in_opening, dict(self.simulation.state.awaited)
+        clicks = self._clicks(line)
         step = self.simulation.take(line)
         if step is None:
             return None
@@ -157,15 +178,18 @@ class FrameBuilder:
             for player, us in step.wall_us.items():
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
         added: dict[str, Any] = {"words": self._words(step)} if isinstance(step, Turn) else {}
+        added["clicks"] = clicks
         view = self.simulation.state.view(None) if self._eyes is None else None
         if self._eyes is None:
             events = step.opening if isinstance(step, Opening) else step.events
             added["highlights"] = self._highlights.take(self.simulation.state, view, events)
-        after = shown(self.simulation.state, self._eyes, self._drawn, view)
+        after = shown(self.simulation.state, self._eyes, self._drawn, self._game.presentation, view)
         after["asked"] = self._calls(after["seats"])
         if self._eyes is None:
             after["view"], after["shared"] = _without(after["view"], after["seats"][0])
         after["seats"] = _merge_equal(after["seats"])
+        if "boards" in after:
+            after["boards"] = _merge_equal(after["boards"])
         patch, self._before = difference(self._before, after), after
         if self._eyes is not None:
             seen = _encode(_seen(step, self._eyes))
@@ -189,6 +213,23 @@ class FrameBuilder:
             return framed({}, line)
         words = [each(self._game.presentation.endings, result, setup.names) for each in (headline, reason_in_words)]
         return framed({}, b'{"headline":%b,"why":%b,%b' % (*map(_encode, words), line[1:]))
+
+    def _clicks(self, line: bytes) -> dict[Player, list[str]]:
+        """Returns the clicks for the answers of a line before they count.
+
+        Those of the seats whose views are shown, and those for functions whose answers all seats see.
+        """
+        state, presentation = self.simulation.state, self._game.presentation
+        if presentation.clicks is _UNDECLARED.clicks or not line.startswith(b'{"turn":'):
+            return {}
+        answers = msgspec.json.decode(line, type=_Answers).answers
+        return {
+            player: presentation.keys(state, player, answer)
+            for player, answer in answers.items()
+            if player in state.awaited
+            and (player in self._asked or state.awaited[player].name not in presentation.secret)
+            and state.check(player, answer) is None
+        }
 
     def _words(self, turn: Turn) -> dict[Player, str]:
         """Returns the answers of a turn in the game's notation, of the seats whose views are shown."""

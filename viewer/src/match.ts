@@ -1,5 +1,6 @@
 // A match as the referee sends it: a line about the whole, then a frame for each line of the replay.
 
+import type { Declared } from "./games/layout";
 import { type Json, type Patch, patched } from "./patch";
 
 /** The first line of the data: facts about the match. */
@@ -54,6 +55,10 @@ export interface Choice {
   /** All legal answers; null if there are too many, in which case the page tries one. */
   answers: Json[] | null;
   words: (string | null)[] | null;
+  /** The clicks on the declared board for each answer; null if the game declares none. */
+  clicks: string[][] | null;
+  /** The declared board as the seat sees it. */
+  board: Declared | null;
   /** If set, any whole number between them is legal. */
   least: number | null;
   most: number | null;
@@ -176,6 +181,8 @@ export interface Line<F extends Frames = AnyFrames> {
   /** The answers in the game's notation, if it has one. */
   words?: Record<string, string>;
   highlights?: Highlight[];
+  /** The clicks on the declared board that mean the answers. */
+  clicks?: Record<string, string[]>;
   faults?: Record<string, Fault>;
   events?: GameEvent<F>[];
   wall_us?: Record<string, number>;
@@ -204,6 +211,8 @@ export interface Step<F extends Frames = AnyFrames> {
   view: F["everything"] | null;
   /** Each seat's view, if requested; null if it is not shown. */
   seats: (F["seen"] | null)[] | undefined;
+  /** The declared boards: of everything, then of each seat; null if it is not shown. */
+  boards?: (Declared | null)[] | undefined;
   /** The lines of the text drawing, for a game without a painter. */
   text: string[];
   /** What the rules say about the position, such as where pieces can go. Only in the view of everything. */
@@ -228,7 +237,9 @@ export interface Match {
 }
 
 /** A step as it is sent, without duplicates. */
-type Shown = Omit<Step, "line"> & {
+type Shown = Omit<Step, "line" | "boards"> & {
+  /** A number: the same as that one. */
+  boards?: (Declared | number | null)[];
   /** The members of the view that equal seat 0's view; null if all of it does. */
   shared?: string[] | null;
 };
@@ -293,7 +304,8 @@ export class Reader {
       this.shown = patched(this.shown, patch);
       const shown = this.shown as unknown as Shown;
       const seats = shown.seats?.map((view) => (typeof view === "number" ? shown.seats![view]! : view));
-      this.match.steps.push({ ...shown, view: whole(shown), seats, line });
+      const boards = shown.boards?.map((each) => (typeof each === "number" ? shown.boards![each]! : each));
+      this.match.steps.push({ ...shown, view: whole(shown), seats, boards: boards as Step["boards"], line });
     }
   }
 }

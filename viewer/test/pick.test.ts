@@ -21,6 +21,8 @@ const CHOICE: Choice = {
   view: null,
   answers: ANSWERS,
   words: null,
+  clicks: null,
+  board: null,
   least: null,
   most: null,
   drafted: 0,

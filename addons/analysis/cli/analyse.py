@@ -13,8 +13,8 @@ from referee.addons.analysis.making import made
 from referee.addons.analysis.record import Analysis, beside, keep, kept
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
+from referee.harness.cli.reports.board_text import SEAT_STYLES
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.reports.turns import SEAT_STYLES
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.replay.reader import Replay
 

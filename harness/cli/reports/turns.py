@@ -12,6 +12,7 @@ from rich.text import Text
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
+from referee.harness.cli.reports.board_text import SEAT_STYLES, board_text
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.common.errors import UsageError
 from referee.harness.common.measures import measures
@@ -22,8 +23,6 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
 from referee.protocol import messages
 
-SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
-"""By seat, from the first again after the last."""
 _PROSE = re.compile(r"[A-Za-z]{3}")
 
 
@@ -42,6 +41,8 @@ def _names(names: Sequence[str]) -> Text:
 
 def board(game: Game, state: State, player: int | None = None) -> Text:
     """Draws the position as a player may see it (None = everything), with pieces in their seat's colour."""
+    if (declared := game.presentation.board(state, player)) is not None:
+        return board_text(declared)
     return coloured(game, (str(state) if player is None else state.shown_to(player)).split("\n"))
 
 

@@ -5,15 +5,15 @@ import * as aibg5 from "./aibg5";
 import { brought } from "./brought";
 import * as cardgame from "./cardgame";
 import * as connectfour from "./connectfour";
+import * as declared from "./declared";
 import type { Painter } from "./painter";
-import * as plain from "./plain";
 import * as quoridor from "./quoridor";
 import * as reantics from "./reantics";
 import * as tictactoe from "./tictactoe";
 
 const PAINTERS: Record<string, Painter> = { aiarena21, aibg5, cardgame, connectfour, quoridor, reantics, tictactoe };
 
-/** Returns a game's painter: ours, or that of its package. Games without one show their text drawing. */
+/** Returns a game's painter: ours, or that of its package. Games without one show the board that they declare. */
 export function painter(game: string): Painter {
-  return PAINTERS[game] ?? brought(game) ?? plain;
+  return PAINTERS[game] ?? brought(game) ?? declared;
 }

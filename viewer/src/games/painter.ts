@@ -2,6 +2,7 @@
 
 import type { ComponentChild, ComponentChildren } from "preact";
 import type { Frames, Look, Match, Step } from "../match";
+import type { Declared } from "./layout";
 import type { Json } from "../patch";
 import type { Key, Pick } from "./pick";
 
@@ -10,6 +11,8 @@ export type BoardProps<F extends Frames = Frames> = Look<F> & {
   step: Step<F>;
   match: Match;
   children?: ComponentChildren;
+  /** The declared board, if it is not that of the step. */
+  board?: Declared | null;
   /** Where a person may click to answer. */
   pick?: Pick | undefined;
   /** The milliseconds in which pieces may move into this position. 0 or missing: no movement. */

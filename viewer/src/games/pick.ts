@@ -28,7 +28,7 @@ export function ways(
 ): Way[] {
   const found = new Map<string, Way>();
   (choice.answers ?? []).forEach((answer, index) => {
-    const keys = targets(answer, choice.view, choice.method);
+    const keys = choice.clicks?.[index] ?? targets(answer, choice.view, choice.method);
     const name = keys.join("\n");
     const words = choice.words?.[index] ?? keys.map((key) => key.replace(/^!/, "")).join(" ");
     if (!found.has(name)) found.set(name, { answer, keys, words });

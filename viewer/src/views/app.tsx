@@ -123,17 +123,19 @@ function Poster({ player }: { player: Player }) {
   );
 }
 
+/** What is below and beside the board. A person who plays has the board and the question, and calls afterwards. */
 function Rest({ player }: { player: Player }) {
+  const plays = player.match.about.eyes !== null && !player.match.closing;
   return (
     <>
       {!player.stage.value && (
         <>
           <div class="side">
             <Desk player={player} />
-            <Conditions player={player} />
-            <CallPanel player={player} />
+            {!plays && <Conditions player={player} />}
+            {!plays && <CallPanel player={player} />}
           </div>
-          <Charts player={player} />
+          {!plays && <Charts player={player} />}
         </>
       )}
       <Timeline player={player} />
@@ -184,6 +186,7 @@ function Boards({ player }: { player: Player }) {
           <Board
             seat={choice.seat}
             view={choice.view}
+            board={choice.board}
             before={look(match, player.at.value, choice.seat).before}
             step={step}
             match={match}
