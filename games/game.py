@@ -106,7 +106,7 @@ class Presentation(Struct, frozen=True):
     board: Callable[[Any, int | None], Board | None] = _no_words
     """What there is to see of a position, as data that the viewer and the terminal draw. Takes the state and the seat,
     which may see no more than its view has; None = everything. Returns None if the game has no board."""
-    clicks: Callable[[Any, int, Any], Sequence[str]] = _no_moves
+    clicks: Callable[[Any, int, Any], Sequence[str]] = _nothing
     """The clicks on the board that mean an answer: names of its cells in their order, and texts of buttons, each after
     "!". Takes the state, the seat and the answer, which has the documented type. Callers use `keys`."""
     secret: frozenset[str] = frozenset()
