@@ -65,7 +65,7 @@ def test_nothing_that_is_written_installs_a_referee_from_an_index(
     monkeypatch.chdir(tmp_path)
     assert installed.origin(installed.installed()) == {}
     ladder = ["ladder", "new", "cup", "--game", "tictactoe"]
-    for refused in ([], ["--install", "referee"], ["--install", "referee[cluster,tournament,wasm]==0.1.0"]):
+    for refused in ([], ["--install", "referee"], ["--install", "referee[ladder,tournament,wasm]==0.1.0"]):
         assert main([*ladder, *refused]) == 2 and "--install" in capsys.readouterr().err
         assert not (tmp_path / "cup").exists()
     assert main([*ladder, "--install", "git+https://example.org/r@abc"]) == 0
@@ -77,7 +77,7 @@ def test_nothing_that_is_written_installs_a_referee_from_an_index(
     files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
     assert len(files) > 100
     assert [path for path in files if FROM_INDEX.search(path.read_text("utf-8", "replace"))] == []
-    install = "pip install 'referee[cluster,tournament,wasm] @ git+https://example.org/r@abc'"
+    install = "pip install 'referee[ladder,tournament,wasm] @ git+https://example.org/r@abc'"
     assert {install in path.read_text() for path in (tmp_path / "cup").rglob("*.yml")} == {True}
 
 

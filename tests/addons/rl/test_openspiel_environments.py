@@ -112,7 +112,7 @@ def test_every_kind_of_environment_pays_openspiels_returns(name: str) -> None:
         over = False
         while not over:
             action = draw.choice(np.flatnonzero(seen["action_mask"]))
-            state = alone._decision._state
+            state = alone._episode.state
             seen, gain, over, *_ = alone.step(action)
             histories.append(action)
         own = follow(game.new_initial_state(), state.view(None).history)
