@@ -259,7 +259,7 @@ def test_the_page_of_a_long_match_is_small_and_complete(tmp_path: Path, viewer: 
         growing.finish()
     replay = Replay(record)
     file.write_bytes(page_of(replay))
-    assert file.stat().st_size < 95_000, "some 100 bytes a turn"
+    assert file.stat().st_size < 100_000, "some 100 bytes a turn"
     page = opened(file, "")
     page.keyboard.press("End")
     last = len(replay.lines) - 2
