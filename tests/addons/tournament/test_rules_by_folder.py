@@ -13,6 +13,7 @@ from cyclopts import App
 from rules_games import COUNTDOWN
 
 from referee.addons.host import contest
+from referee.addons.host.cli.team import team_app
 from referee.addons.rules.source import SOURCE
 from referee.addons.tournament import organise
 from referee.addons.tournament.plan import read_plan, write_plan
@@ -50,6 +51,7 @@ HERE = (
     ("tune bots/one.py --game ./hexa --param A=1:5 --games 2 --jobs 1", 4, "tuned"),
     ("check bots/one.py --game ./hexa --only starts", 0, "passed"),
     ("tournament prepare bots --into prepared --game ./hexa --jobs 1", 1, "1 accepted, 1 refused"),
+    ("analyse m.jsonl --game ./hexa --seconds 2", 0, "turn"),
     ("judge bots/one.py --game ./hexa", 2, "countdown has no test run"),
     ("rules ./hexa", 2, "there is no page with the rules of countdown"),
     ("games ./hexa", 0, "the size of the heap"),
@@ -74,6 +76,7 @@ THERE = (
     ("gate bots/one.py @random --game countdown --ledger gated --resume --max-games 4 --jobs 1", 4, "ledger gated"),
     ("replay verify m.jsonl", 2, GONE),
     ("replay show m.jsonl", 2, GONE),
+    ("analyse m.jsonl --seconds 2", 2, GONE),
     ("replay html m.jsonl m.html", 2, GONE),
     ("replay transcript m.jsonl m.html", 2, GONE),
     ("replay video m.jsonl m.gif", 2, GONE),
@@ -91,10 +94,24 @@ THERE = (
 )
 """On another machine, which got everything but that folder and then installs the copy."""
 ELSEWHERE = {
-    *("completion", "doctor", "help", "mcp", "serve mcp", "serve user", "submit", "build"),  # they take no game
-    *("serve aibg", "serve arena", "serve bridge"),  # they take installed games
+    *(
+        "completion",
+        "doctor",
+        "help",
+        "mcp",
+        "serve mcp",
+        "serve user",
+        "submit",
+        "build",
+        "tournament archive",
+    ),  # they take no game
+    *(f"team {name}" for name in commands(team_app)),  # they neither
+    *("serve aibg", "serve arena", "serve bridge", "bench"),  # they take installed games
     *("host", "host backup", "host restore", "tournament replay", "export problem"),  # tests of their own
-    *(f"ladder {name}" for name in ("check-change", "enter", "new", "play", "publish", "show", "verify")),
+    *(
+        f"ladder {name}"
+        for name in ("beacon", "check-change", "enter", "new", "play", "publish", "show", "verify", "witness")
+    ),
 }
 
 

@@ -316,6 +316,8 @@ def test_it_is_accessible_by_day_and_night_narrow_and_in_words_of_its_picture(
     assert page.evaluate("document.documentElement.scrollWidth") <= 420, "no sideways scrolling"
     page.set_viewport_size(SIZE)  # type: ignore[arg-type]
     last = int(page.get_attribute("#turn", "max") or 0)
+    page.reload()  # a page that has shown the end also tells where the highlights are
+    page.wait_for_selector(".timeline")
     page.evaluate("turn => { location.hash = `#turn=${turn}&panel=none` }", round(last * PART))
     page.wait_for_selector("main.stage")
     assert words(page) == json.loads(WORDS.read_text("utf-8"))[game], "run `make pictures`"
