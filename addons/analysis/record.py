@@ -12,6 +12,7 @@ from referee.addons.analysis.words import sentence
 from referee.harness.common.errors import UsageError, reason, writing
 from referee.harness.common.output import write_whole
 from referee.harness.common.paths import open_file
+from referee.protocol.errors import UNDECODABLE
 
 VERSION = 2
 MOST_SHARE = 4.0
@@ -76,7 +77,7 @@ def kept(replay: Path, sha256: str) -> Analysis | None:
         raise UsageError(f"{beside(replay)} cannot be read: {reason(error)}") from error
     try:
         found = msgspec.json.decode(text, type=Analysis) if len(text) <= MOST_BYTES else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return None
     return found if found and found.sha256 == sha256 and _fits(found) else None
 

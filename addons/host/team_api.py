@@ -11,13 +11,13 @@ from threading import BoundedSemaphore
 from typing import IO
 
 import msgspec
-from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from referee.addons.host import practice, submissions, switches, times, versions
 from referee.addons.host.access import SLOW_PAGES, Asked, Denied
 from referee.addons.host.practice_games import result_of
 from referee.addons.host.submissions import COMING
+from referee.addons.host.team_answers import PracticeState, StandardError, TeamGame, TeamStatus, TeamVersion
 from referee.addons.host.team_pages import team_of, version_of
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.readers import published
@@ -31,67 +31,6 @@ DAY_BYTES = 256 << 20
 PIECE_BYTES = 1 << 18
 _packing = BoundedSemaphore(SLOW_PAGES // 2)
 """Days' games take longer than other slow pages, and leave them room."""
-
-
-class TeamStatus(Struct, frozen=True):
-    """The state of a team."""
-
-    team: str
-    state: str
-    version: int | None
-    """The version that plays; None before the first one."""
-    text: str
-    """What that version does: its place, or why it was set aside."""
-    uploads: str
-    """Whether the team may hand in, and until when."""
-    deadlines: list[str]
-    """Sentences about the changes that are to come."""
-
-
-class TeamVersion(Struct, frozen=True):
-    """A version of a team."""
-
-    version: int
-    state: str
-    """plays, accepted, set aside, refused, waiting or checking."""
-    handed_in: str
-    reason: str
-    note: str
-
-
-class TeamGame(Struct, frozen=True):
-    """A rated game of a team."""
-
-    name: str
-    """By which its replay is fetched; empty if it was not kept."""
-    ended: str
-    rivals: str
-    seat: int
-    place: int
-    seats: int
-    is_lost: bool
-    """Another bot finished ahead."""
-    result: str
-    """In words."""
-
-
-class StandardError(Struct, frozen=True):
-    """The standard error of a version before a fault."""
-
-    name: str
-    """Of the game."""
-    fault: str
-    lines: list[str]
-
-
-class PracticeState(Struct, frozen=True):
-    """The state of a practice game."""
-
-    game: int
-    status: str
-    """waiting, playing, played or failed."""
-    result: str
-    has_replay: bool
 
 
 def _json(value: object) -> Response:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from referee.addons.host.client import LOOK_S, Client, State
 from referee.addons.host.remembered import contest_of
+from referee.addons.host.team_answers import PracticeState, StandardError, TeamGame, TeamStatus, TeamVersion
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
@@ -43,47 +44,8 @@ class Where:
         return Client(found.address, found.token)
 
 
-class _Status(Struct, frozen=True):
-    team: str
-    state: str
-    version: int | None
-    text: str
-    uploads: str
-    deadlines: list[str] = []
-
-
-class _Version(Struct, frozen=True):
-    version: int
-    state: str
-    handed_in: str
-    reason: str = ""
-    note: str = ""
-
-
-class _Game(Struct, frozen=True):
-    name: str
-    ended: str
-    rivals: str
-    seat: int
-    is_lost: bool
-    result: str
-
-
-class _StandardError(Struct, frozen=True):
-    name: str
-    fault: str
-    lines: list[str] = []
-
-
 class _Asked(Struct, frozen=True):
     game: int
-
-
-class _Practice(Struct, frozen=True):
-    game: int
-    status: str
-    result: str = ""
-    has_replay: bool = False
 
 
 def _print(*parts: object) -> None:
@@ -93,7 +55,7 @@ def _print(*parts: object) -> None:
 @team_app.command
 def status(*, where: Where = Where()) -> int:
     """Prints which version plays, its place, what is to come."""
-    found = where.client.got("/team/status", _Status)
+    found = where.client.got("/team/status", TeamStatus)
     _print(f"{found.team}:" if found.state == "active" else f"{found.team} ({found.state}):", found.text)
     _print("version", "none" if found.version is None else found.version)
     _print("uploads", found.uploads)
@@ -105,7 +67,7 @@ def status(*, where: Where = Where()) -> int:
 @team_app.command
 def versions(*, where: Where = Where()) -> int:
     """Prints your team's versions, newest first."""
-    for each in where.client.got("/team/versions", list[_Version]):
+    for each in where.client.got("/team/versions", list[TeamVersion]):
         _print(f"{each.version:3}", f"{each.state:9}", each.handed_in, each.reason, each.note)
     return PLAYED
 
@@ -123,7 +85,7 @@ def games(*, lost: bool = False, day: str | None = None, where: Where = Where())
         if lost:
             raise UsageError("--day fetches all games of the day; leave --lost out")
         return _saved(client, f"/team/days/{quote(day, safe='')}.zip", f"games-{_plain(day)}.zip")
-    for each in client.got("/team/games", list[_Game]):
+    for each in client.got("/team/games", list[TeamGame]):
         if each.is_lost or not lost:
             _print(each.ended, f"seat {each.seat}", f"against {each.rivals}:", each.result, each.name)
     return PLAYED
@@ -145,7 +107,7 @@ def replay(game: str, *, where: Where = Where()) -> int:
 @team_app.command
 def stderr(version: int, *, where: Where = Where()) -> int:
     """Prints a version's faults and its standard error. Only your team sees it."""
-    found = where.client.got(f"/team/versions/{version}/stderr", list[_StandardError])
+    found = where.client.got(f"/team/versions/{version}/stderr", list[StandardError])
     for each in found:
         _print(each.fault, each.name)
         for line in each.lines:
@@ -197,7 +159,7 @@ def practice(
         _print(f"{name} is asked for; `referee team replay {name}` fetches it")
         return PLAYED
     with progress() as show:
-        while (state := client.got(f"/team/practice/{number}/state", _Practice)).status in ("waiting", "playing"):
+        while (state := client.got(f"/team/practice/{number}/state", PracticeState)).status in ("waiting", "playing"):
             show(f"{name}: {printable(state.status)}")
             time.sleep(LOOK_S)
     _print(f"{name}:", state.result)
