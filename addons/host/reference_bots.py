@@ -44,11 +44,7 @@ def enter(contest: Store, specs: Sequence[str]) -> None:
             if (name, each.entry.hash) not in known:
                 store(each, contest.folder)
                 new.append(msgspec.structs.replace(each.entry, name=name, reference=True))
-    if new:
-        hand_in(contest.folder, Submit(tuple(new)))
-        with contest.writing() as database:
-            for entry in new:
-                audit(database, "the referee", "reference bot", entry.name, entry.bot)
+    _hand_in(contest, new, [entry.bot for entry in new])
 
 
 def enter_archive(contest: Store, file: Path, most: int = BEST) -> None:
@@ -79,11 +75,16 @@ def enter_archive(contest: Store, file: Path, most: int = BEST) -> None:
                 make_folder(contest.folder / BOTS)
                 shutil.copyfile(archive_path(whole, each), archive_path(contest.folder, each))
                 new.append(Entry(name, "", each.hash, each.bot, each.inside, reference=True))
+    _hand_in(contest, new, [file.name] * len(new))
+
+
+def _hand_in(contest: Store, new: Sequence[Entry], sources: Sequence[str]) -> None:
+    """`sources`: for each bot, what the audit log says of where it comes from."""
     if new:
         hand_in(contest.folder, Submit(tuple(new)))
         with contest.writing() as database:
-            for entry in new:
-                audit(database, "the referee", "reference bot", entry.name, file.name)
+            for entry, source in zip(new, sources, strict=True):
+                audit(database, "the referee", "reference bot", entry.name, source)
 
 
 def set_state(contest: Store, name: str, plays: bool, actor: str, address: str = "") -> None:

@@ -30,7 +30,7 @@ from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.store import reader
-from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.ledger import LINES, PACKS, PLAN
 from referee.harness.isolation.probe import probe
 from referee.harness.new import write as new
 from referee.protocol.text import printable
@@ -225,7 +225,7 @@ def _facts(
         if one is not None
     ]
     result = all_standings(plan, reader.read(store.folder, plan=plan), chances=False)
-    size = sum(path.stat().st_size for part in ("ledger", "replays") for path in (store.folder / part).rglob("*"))
+    size = sum(path.stat().st_size for part in (LINES, PACKS) for path in (store.folder / part).rglob("*"))
     machine = probe()
     return Facts(
         plan.game, checks, dict(obstacles(plan.game, plan.limits.build_network)), deadline, expected, jobs,

@@ -4,13 +4,13 @@ They are in a file of the user's account alone, and not in the folder, which is 
 """
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from referee.harness.common.errors import UsageError, reason, writing
+from referee.harness.common.output import write_whole
 from referee.harness.common.paths import data_folder, make_folder, read_limited
 from referee.protocol.errors import UNDECODABLE
 
@@ -32,14 +32,12 @@ def _file() -> Path:
 
 
 def _all() -> dict[str, Remembered]:
-    with suppress(FileNotFoundError):
-        try:
-            return msgspec.json.decode(read_limited(_file(), 1 << 20), type=dict[str, Remembered])
-        except (OSError, *UNDECODABLE) as error:
-            if not isinstance(error, FileNotFoundError):
-                raise UsageError(f"{_file()} cannot be used: {error}; remove it, and hand in again") from error
-            raise
-    return {}
+    try:
+        return msgspec.json.decode(read_limited(_file(), 1 << 20), type=dict[str, Remembered])
+    except FileNotFoundError:
+        return {}
+    except (OSError, *UNDECODABLE) as error:
+        raise UsageError(f"{_file()} cannot be used: {error}; remove it, and hand in again") from error
 
 
 def _whole(path: Path) -> Path:
@@ -59,12 +57,9 @@ def remember(bot: Path, address: str, token: str) -> None:
     folder = _whole(bot)
     known = _all() | {_key(folder if os.path.isdir(folder) else folder.parent): Remembered(address, token)}
     file = _file()
-    new = file.with_name(f".{FILE}.{os.getpid()}")
     with writing(file):
         make_folder(file.parent)
-        with open(new, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
-            target.write(msgspec.json.encode(known))
-        new.replace(file)
+        write_whole(file, msgspec.json.encode(known), 0o600)
 
 
 def contest_of(bot: Path, to: str | None) -> Remembered:
