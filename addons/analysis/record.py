@@ -91,11 +91,19 @@ def _fits(found: Analysis) -> bool:
     return same and all(0 <= each <= MOST_SHARE for each in numbers)
 
 
-def keep(replay: Path, found: Analysis) -> None:
-    """Writes an analysis beside its replay. UsageError if something else is there."""
+def check_place(replay: Path) -> None:
+    """UsageError if something else is where the analysis of a replay is kept, RunError if that cannot be read."""
     file = beside(replay)
-    if file.exists() and not _is_analysis(file):
+    with writing(file):
+        is_other = file.exists() and not _is_analysis(file)
+    if is_other:
         raise UsageError(f"{file} is there and is no analysis: move it, or say --no-keep")
+
+
+def keep(replay: Path, found: Analysis) -> None:
+    """Writes an analysis next to its replay. UsageError if something else is there."""
+    check_place(replay)
+    file = beside(replay)
     with writing(file):
         write_whole(file, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
 

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from referee.addons.analysis.making import made
-from referee.addons.analysis.record import Analysis, beside, keep, kept
+from referee.addons.analysis.record import Analysis, beside, check_place, keep, kept
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.reports.board_text import SEAT_STYLES
@@ -48,7 +48,12 @@ def analyse(
     name_folder(game)
     replay = Replay(file)
     known = None if again else kept(file, replay.sha256)
-    if known is None or (bot is not None and known.bot != bot.removeprefix("@")):
+    if known is not None and bot is not None and known.bot != bot.removeprefix("@"):
+        known = None
+    is_kept = keep_it or known is not None
+    if known is None:
+        if keep_it:
+            check_place(file)  # before half a minute of play, not after it
         try:
             known = made(replay, seconds, bot, game, live.show, partly=True)
         finally:
@@ -59,6 +64,8 @@ def analyse(
         print_json(known)
     else:
         _show(replay, known)
+        place = f" Kept in {beside(file)}" if is_kept else ""
+        out.print(f"@{known.bot} played on from {len(known.points)} positions.{place}", style="dim")
     return PLAYED
 
 
@@ -71,7 +78,6 @@ def _show(replay: Replay, known: Analysis) -> None:
         out.print(f"  referee fork {shlex.quote(str(file))} --turn {moment.before}", style="dim")
     if not known.moments:
         out.print("No turn changed the expected score by a tenth or more.")
-    out.print(f"@{known.bot} played on from {len(known.points)} positions. Kept in {beside(file)}", style="dim")
 
 
 def _curve(known: Analysis, names: list[str]) -> Iterator[Text]:

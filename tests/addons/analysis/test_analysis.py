@@ -9,6 +9,7 @@ import pytest
 
 import referee
 from referee.addons.analysis import record
+from referee.addons.analysis.cli import analyse
 from referee.addons.analysis.continuation import played_on, worth
 from referee.addons.analysis.curve import Curve, Estimate, halved, sampled
 from referee.addons.analysis.history import History
@@ -175,6 +176,24 @@ def test_the_command_shows_a_curve_and_moments_and_keeps_them(
     assert len(lines) == len(kept["moments"])
     assert text.count(f"referee fork {file} --turn ") == len(lines)
     assert [moment["words"] for moment in kept["moments"]] == lines
+
+
+def test_the_command_says_where_the_result_is_kept_only_if_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl", seed=1)
+    assert "Kept in" not in shown(capsys, file, "--seconds", "1", "--no-keep") and not record.beside(file).exists()
+    assert f"Kept in {record.beside(file)}" in shown(capsys, file, "--seconds", "1")
+    assert f"Kept in {record.beside(file)}" in shown(capsys, file, "--no-keep"), "it was kept before"
+
+
+def test_a_folder_where_the_result_belongs_is_refused_before_anything_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = recorded(tmp_path / "m.jsonl")
+    record.beside(file).mkdir()
+    monkeypatch.setattr(analyse, "made", lambda *_, **__: pytest.fail("it was played on"))
+    assert "m.jsonl.analysis.json cannot be " in shown(capsys, file, "--again", code=3)
 
 
 def test_a_match_that_is_shown_is_shown_with_its_moments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
