@@ -27,7 +27,7 @@ Mark = Literal["ship", "hit", "miss", "burnt", "fog", "wall-right", "wall-below"
 Place = Literal["flag", "house", "tree", "rock", "water", "fire", "bomb", "bolt"]
 Walker = Literal["up", "right", "down", "left", "person", "robot", "bug", "fish", "bird", "snake"]
 Shape = Chessman | Counter | Written | Kept | Mark | Place | Walker
-"""The shapes that come along. Those of `Written` show the piece's text; the others have it on top."""
+"""The shapes of pieces. Those of `Written` show the piece's text; the others have it on top."""
 Colour = Literal["", "white", "black", "red", "green", "blue", "yellow"]
 
 
@@ -46,7 +46,7 @@ class Cell(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A place of a board."""
 
     name: Label = ""
-    """What a click on it means (`Presentation.clicks`) and people read. Cells may share one, such as a column."""
+    """Its name in clicks (`Presentation.clicks`), which people read. Cells may share one, such as a column."""
     pieces: Annotated[tuple[Piece, ...], Meta(max_length=MOST_STACKED)] = ()
     """From below to the top, or from the edge inwards on a tall cell."""
     shade: Literal["", "dark", "goal", "gone"] = ""
@@ -61,13 +61,13 @@ class Spot(Cell, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class Titled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
-    """What every part of a board has. Parts stand below each other."""
+    """What every part of a board has. Parts are drawn one below the other."""
 
     title: Label = ""
     seat: Annotated[int, Meta(ge=0, lt=64)] | None = None
     """Whose part it is."""
     beside: bool = False
-    """Whether it stands at the right of the part before."""
+    """Whether it is drawn to the right of the part before."""
 
 
 class Grid(Titled, frozen=True, omit_defaults=True, tag="grid"):

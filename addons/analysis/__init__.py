@@ -1,1 +1,1 @@
-"""What a match tells: how the expected score of each seat changed, and where."""
+"""Where a match turned: the expected score of each seat after each turn, and its largest changes."""

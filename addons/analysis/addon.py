@@ -1,4 +1,4 @@
-"""What a match tells: how the expected score of each seat changed, and where."""
+"""Where a match turned: the expected score of each seat after each turn, and its largest changes."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

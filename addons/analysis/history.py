@@ -1,4 +1,4 @@
-"""The positions of a recorded match, each with what the seats were told until then."""
+"""The positions of a recorded match, each with the notices that the seats had by then."""
 
 from collections.abc import Iterable, Sequence
 

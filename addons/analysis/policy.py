@@ -20,7 +20,7 @@ from referee.protocol.messages import Encoding, Initialize, Limits
 RANDOM = "random"
 """The bot that plays every game: each legal answer with the same probability."""
 CALL_MS = 10_000
-"""The time that a bot is told it has for a call. Nobody measures it."""
+"""The time for a call that a bot reads in its greeting. Nobody measures it."""
 Handler = Callable[[str, Any], Any]
 """A bot's program: takes the method and the params of a call or a notice, and returns the answer to a call."""
 

@@ -1,4 +1,4 @@
-"""An analysis, as it is kept beside its replay and bound to it."""
+"""An analysis, as it is kept next to its replay and bound to it."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ class Point(Struct, frozen=True):
 
 
 class Analysis(Struct, frozen=True):
-    """What is known of a match."""
+    """The curve and the moments of a match."""
 
     analysis: int
     game: str

@@ -245,7 +245,7 @@ class Ladder:
                 last = max(last, merge.at)
         files = self.repository.find((name for name, _ in found), MOST_SMALL)
         for (name, at), (_, content) in zip(found, files, strict=True):
-            with suppress(UsageError):  # a maintainer's mistake, which was mended later
+            with suppress(UsageError):  # a maintainer's mistake, corrected later
                 yield records.same_owner(records.read_runner(content or b"", name).owner), at
 
     def batches(self) -> Iterator[tuple[TreeEntry, Batch]]:

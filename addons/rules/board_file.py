@@ -14,7 +14,7 @@ Path = Annotated[str, Meta(pattern=r"^[^.\s]+(\.[^.\s]+)*$", max_length=200)]
 """Names of members and numbers of items, with dots between them."""
 NAMES = ("lettered", "from-top", "paired", "numbered")
 ANY = "*"
-"""The key of the piece for values that have none of their own: it shows the value."""
+"""The key of the piece for all other values: it shows the value."""
 BLANKS = ("", " ", ".", "None", "False")
 """Values that are empty cells unless `pieces` has them; 0 too, but not in a row."""
 MOST_COLUMNS = 100

@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 1200, 630
 def card(replay: Replay | Original, theme: str = "light") -> bytes:
     """Returns a picture as PNG.
 
-    It shows the position in which the match turned, if this is kept beside the replay, and otherwise the last one.
+    It shows the position in which the match turned, if this is kept next to the replay, and otherwise the last one.
     Raises RunError without Chromium or the viewer, and if it takes too long; UsageError if the match has no position.
     """
     document = empty_page(replay.game, "film")

@@ -93,7 +93,7 @@ def page(replay: Replay | Original, games: str = "", assessment: Assessment | No
     """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer.
 
     `games`: the address of a page that lists this match and others, to which it links. `assessment`: where the match
-    turned; None = as it is kept beside the replay.
+    turned; None = as it is kept next to the replay.
     """
     script, style, painter = built("viewer.js"), built("viewer.css"), painters([replay.game])
     scripts = " ".join(map(_hash, (UNPACK, painter, script)))
@@ -202,7 +202,7 @@ class ViewerLines:
         return frame
 
     def conclude(self, stderr: Mapping[Player, bytes], assessment: Assessment | None = None) -> Iterator[bytes]:
-        """Yields the lines for the replay's end. `assessment`: None = as it is kept beside the replay."""
+        """Yields the lines for the replay's end. `assessment`: None = as it is kept next to the replay."""
         if not self._wrong:
             try:
                 self._wrong = self._framer.conclude(self._rest)

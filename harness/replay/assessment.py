@@ -1,4 +1,4 @@
-"""Where a match turned: what an add-on has found out about a replay, and keeps beside it."""
+"""Where a match turned: what an add-on has found out about a replay, and keeps next to it."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -36,14 +36,14 @@ def analyse(
     """Shows on which turns a match turned.
 
     A built-in bot plays on from many positions of the match, at all seats and many times. Nothing that the replay names
-    is started. The result is kept beside the replay, in FILE.analysis.json.
+    is started. The result is kept next to the replay, in FILE.analysis.json.
 
     Args:
         file: The replay.
         seconds: How long to play on, at most.
         bot: The built-in bot, such as @advanced. Default: the strongest that is quick enough.
         again: Do not show what is kept, but play again.
-        keep_it: Keep the result beside the replay.
+        keep_it: Keep the result next to the replay.
     """
     name_folder(game)
     replay = Replay(file)

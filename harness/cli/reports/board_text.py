@@ -27,7 +27,7 @@ Drawn = tuple[str, str]
 
 
 def board_text(board: Board) -> Text:
-    """Draws a board; parts that stand beside each other, side by side."""
+    """Draws a board; parts with `beside` go to the right of the one before."""
     blocks: list[list[Text]] = []
     for part in board.parts:
         lines = [_row(part)] if isinstance(part, Row) else [*_title(part), *_lines(part)]

@@ -174,7 +174,7 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
 
 
 def _moments(replay: Replay, window: Window) -> Iterator[Text]:
-    """Yields where the match turned, if an add-on has kept that beside the replay."""
+    """Yields where the match turned, if an add-on has kept that next to the replay."""
     found, seats = kept(replay.path, replay.sha256), range(len(replay.header.setup.names))
     shown = [each.words for each in found.moments if window.holds(each.turn, seats)] if found else []
     if found and shown:
