@@ -113,7 +113,7 @@ def test_other_forms_of_the_lines_show_the_same(form: Callable[[str], str], tmp_
     (tmp_path / "old.txt").write_bytes(form((tmp_path / "replay.txt").read_text()).encode())
     theirs, _, closing = shown(tmp_path / "old.txt")
     assert theirs == ours
-    assert closing == {"verified": "as recorded", "stderr": {}}
+    assert closing == {"verified": "as recorded", "stderr": {}, "assessment": None}
 
 
 def test_it_is_in_the_list_of_its_folder_with_its_scores(tmp_path: Path, begun: list[View]) -> None:

@@ -39,7 +39,7 @@ def test_the_proxy_logs_no_invitation_and_passes_no_counts_on(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", ["host", "host backup", "host restore"])
 def test_its_commands_and_options_exist(command: str, tmp_path: Path) -> None:
-    text = referee(tmp_path, *command.split(), "--help")
+    text = referee(tmp_path, *command.split(), "--help", "--all")
     page = PAGE.read_text("utf-8").splitlines()
     lines = [line for line in page if f"referee {command} " in line or "-all host" in line]
     options = {word for line in lines for word in re.findall(r" (--[a-z-]+)", line.partition(f" {command} ")[2])}

@@ -145,7 +145,7 @@ def test_a_full_disk_loses_no_game_and_the_run_continues_when_there_is_room(tmp_
     cup = tmp_path / "disk" / "cup"
     with small_disk(cup.parent, "60k"):
         said = tournament(tmp_path, *start, "--ledger", cup, code=3)
-        assert "the disk is full" in said and "the same command" in said
+        assert "the disk is full" in said and f"continue with: referee tournament run {cup}" in said
         kept = games(cup)
         assert 0 < len(kept) < 200
         subprocess.run(["mount", "-o", "remount,size=8m", str(cup.parent)], check=True)
