@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -26,13 +26,20 @@ LEAST_POSITIONS = 12
 
 
 class Estimate(Struct):
-    """What continuations from one position say."""
+    """What one position is worth."""
 
     turn: int
     scores: list[tuple[float, ...]] = field(default_factory=list)
     """The worth of each continuation to each seat. The n-th of all positions have the same seed."""
-    exact: bool = False
-    """The match was over there."""
+    source: Literal["played", "exact", "evaluated"] = "played"
+    """By continuations; exactly, as the match is over there; or as an engine says. The last two have one score."""
+    best: tuple[Any, ...] = ()
+    """Of the last two, answers that keep this worth."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether more continuations would tell more."""
+        return self.source == "played" and len(self.scores) < MOST
 
     def expected(self, player: Player) -> float:
         """Returns the expected score of a seat, from 0 to 1."""
@@ -43,7 +50,7 @@ class Estimate(Struct):
 
         A quarter is added to the sum of squares, since a few equal results are no certainty.
         """
-        if self.exact:
+        if self.source != "played":
             return 0.0
         mean, count = self.expected(player), len(self.scores)
         variance = (sum((each[player] - mean) ** 2 for each in self.scores) + 0.25) / count
@@ -91,13 +98,13 @@ def halved(turns: Sequence[int]) -> list[int]:
 class Curve:
     """The estimates of a match, which become better while there is time."""
 
-    def __init__(self, history: History, policy: Policy, cost_s: float) -> None:
+    def __init__(self, history: History, cost_s: float = 0.0) -> None:
         """`cost_s`: of one continuation, about."""
-        self.history, self.policy, self.cost_s = history, policy, cost_s
+        self.history, self.cost_s = history, cost_s
         self.estimates: dict[int, Estimate] = {}
         if history.result is not None:
             last = worth(history.result, len(history.names))
-            self.estimates[history.turns] = Estimate(history.turns, [last], exact=True)
+            self.estimates[history.turns] = Estimate(history.turns, [last], "exact")
 
     def improve(self, play: Play, at_once: int, ends_at: float) -> Iterator[None]:
         """Plays continuations, `at_once` tasks at a time, until nothing is left to learn or no time is left.
@@ -128,12 +135,12 @@ class Curve:
             if after.turn - before.turn > 1 and change > SURE:
                 worths.append((change, Task((before.turn + after.turn) // 2, range(BATCH))))
             elif change > SURE:
-                doubtful = [each for each in (before, after) if not each.exact and len(each.scores) < MOST]
+                doubtful = [each for each in (before, after) if each.grows]
                 worths += [(noise * min(1.0, 2 * change), self._more(each)) for each in doubtful]
         worths += [
             (max(each.error(seat) for seat in seats) / 4, self._more(each))
             for each in self.in_order()
-            if not each.exact and len(each.scores) < MOST and max(each.error(seat) for seat in seats) > SURE
+            if each.grows and max(each.error(seat) for seat in seats) > SURE
         ]
         best: dict[int, tuple[float, Task]] = {}
         for value, task in worths:

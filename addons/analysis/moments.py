@@ -52,7 +52,7 @@ class Moment(Struct, frozen=True, omit_defaults=True):
         return self.turn - 1 if self.since is None else self.since
 
 
-def found(curve: Curve, play: Play, at_once: int, ends_at: float) -> Iterator[Moment]:
+def found(curve: Curve, play: Play = lambda _: (), at_once: int = 1, ends_at: float = 0.0) -> Iterator[Moment]:
     """Yields the largest changes of an expected score, at most `MOST`, in the order of the match.
 
     Until `time.monotonic` is `ends_at`, it tries what each would have been with other luck, or with other answers.
@@ -89,6 +89,8 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
     step = history.step(after.turn)
     answers: dict[Player, Any] = step.answers | step.faults
     moment = Moment(after.turn, player, change[player], _error(before, after, player), answer=answers.get(player))
+    if before.source != "played":
+        return moment if change[player] >= 0 else msgspec.structs.replace(moment, better=before.best)
     if tries < 1:
         return moment
     ((*scores,),) = play([Task(before.turn, range(TRIES), answers)])

@@ -81,8 +81,9 @@ def test_the_history_gives_each_position_of_the_match(game: str, tmp_path: Path)
     assert history.at(history.turns)[1] == told and history.result is not None
 
 
-def in_process(curve: Curve) -> Any:
-    return lambda tasks: [sampled(curve.history, curve.policy, task) for task in tasks]
+def in_process(curve: Curve, bot: str = "advanced") -> Any:
+    policy = Policy(curve.history.game, bot)
+    return lambda tasks: [sampled(curve.history, policy, task) for task in tasks]
 
 
 def exact(board: str, mover: int) -> float:
@@ -93,7 +94,7 @@ def exact(board: str, mover: int) -> float:
 
 def analysed(file: Path) -> tuple[Curve, list[Moment]]:
     history = History(Replay(file))
-    curve = Curve(history, Policy(history.game, "advanced"), 1e-3)
+    curve = Curve(history, 1e-3)
     for _ in curve.improve(in_process(curve), 2, LATER):
         pass
     return curve, [*found(curve, in_process(curve), 2, LATER)]
@@ -146,8 +147,8 @@ def test_positions_are_looked_at_evenly_whenever_the_time_ends() -> None:
 
 def test_a_change_since_the_opening_is_not_said_of_its_last_turn_alone(tmp_path: Path) -> None:
     history = History(Replay(recorded(tmp_path / "m.jsonl", seed=1)))
-    curve = Curve(history, Policy(history.game, "random"), 1e-3)
-    curve.estimates[0] = Estimate(0, [(1.0, 0.0) if history.result.ranks[0] != 1 else (0.0, 1.0)], exact=True)  # type: ignore[union-attr]
+    curve = Curve(history, 1e-3)
+    curve.estimates[0] = Estimate(0, [(1.0, 0.0) if history.result.ranks[0] != 1 else (0.0, 1.0)], "exact")  # type: ignore[union-attr]
     (moment,) = found(curve, in_process(curve), 1, LATER)
     assert (moment.since, moment.before, moment.turn) == (0, 0, history.turns)
     assert sentence(history, moment).startswith(f"Turns 1 to {history.turns}, ")
@@ -225,7 +226,7 @@ def test_a_match_that_is_shown_is_shown_with_its_moments(tmp_path: Path, capsys:
 def test_an_analysis_that_cannot_be_drawn_is_none(change: Any, tmp_path: Path) -> None:
     file = recorded(tmp_path / "m.jsonl")
     curve, moments = analysed(file)
-    record.keep(file, record.analysis(curve, moments, Replay(file).sha256))
+    record.keep(file, record.analysis(curve, "@advanced", moments, Replay(file).sha256))
     whole = json.loads(record.beside(file).read_text())
     record.beside(file).write_text(json.dumps(whole | change))
     assert record.kept(file, Replay(file).sha256) is None
@@ -235,7 +236,7 @@ def test_an_analysis_belongs_to_the_content_of_its_replay(tmp_path: Path) -> Non
     file = recorded(tmp_path / "m.jsonl")
     sha256 = Replay(file).sha256
     curve, moments = analysed(file)
-    record.keep(file, record.analysis(curve, moments, sha256))
+    record.keep(file, record.analysis(curve, "@advanced", moments, sha256))
     assert record.kept(file, sha256) is not None
     file.write_bytes(file.read_bytes() + b" ")
     assert record.kept(file, Replay(file).sha256) is None
