@@ -32,14 +32,17 @@ class Estimate(Struct):
     scores: list[tuple[float, ...]] = field(default_factory=list)
     """The worth of each continuation to each seat. The n-th of all positions have the same seed."""
     source: Literal["played", "exact", "evaluated"] = "played"
-    """By continuations; exactly, as the match is over there; or as an engine says. The last two have one score."""
-    best: tuple[Any, ...] = ()
-    """Of the last two, answers that keep this worth."""
+    """By continuations; exactly, by search or as the match is over; or as an engine says. The last two have one."""
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it comes from continuations."""
+        return self.source == "played"
 
     @property
     def grows(self) -> bool:
         """Whether more continuations would tell more."""
-        return self.source == "played" and len(self.scores) < MOST
+        return self.is_played and len(self.scores) < MOST
 
     def expected(self, player: Player) -> float:
         """Returns the expected score of a seat, from 0 to 1."""
@@ -50,7 +53,7 @@ class Estimate(Struct):
 
         A quarter is added to the sum of squares, since a few equal results are no certainty.
         """
-        if self.source != "played":
+        if not self.is_played:
             return 0.0
         mean, count = self.expected(player), len(self.scores)
         variance = (sum((each[player] - mean) ** 2 for each in self.scores) + 0.25) / count
@@ -98,9 +101,14 @@ def halved(turns: Sequence[int]) -> list[int]:
 class Curve:
     """The estimates of a match, which become better while there is time."""
 
+    by = "the search"
+    """Who says so: the search alone, a built-in bot that plays the continuations, or an engine."""
+
     def __init__(self, history: History, cost_s: float = 0.0) -> None:
         """`cost_s`: of one continuation, about."""
         self.history, self.cost_s = history, cost_s
+        self.best: Callable[[int], Iterable[Any]] = lambda turn: ()
+        """Returns the best answers after a turn whose estimate does not come from continuations."""
         self.estimates: dict[int, Estimate] = {}
         if history.result is not None:
             last = worth(history.result, len(history.names))
@@ -123,7 +131,7 @@ class Curve:
         turns = self.history.turns + (self.history.result is None)
         count = max(LEAST_POSITIONS, int(cpu_s * FIRST_SHARE / (BATCH * max(self.cost_s, 1e-4))))
         looked_at = range(0, turns, max(1, math.ceil(turns / count)))
-        return [Task(turn, range(BATCH)) for turn in halved(looked_at)]
+        return [Task(turn, range(BATCH)) for turn in halved(looked_at) if turn not in self.estimates]
 
     def _next(self, at_once: int) -> list[Task]:
         """Returns what would tell most: a position between two that differ, or more of one that is uncertain."""

@@ -45,12 +45,16 @@ def evaluate(curve: Curve, spec: str, seconds: float, progress: Callable[[str], 
     if len(history.names) != 2:
         raise UsageError(f"--with {spec}: engines evaluate matches of two bots; this one has {len(history.names)}")
     engine = entrant(spec, history.game.name)
-    trio.run(_evaluate, curve, engine, seconds, progress)
+    answers: dict[int, Any] = {}
+    curve.best = lambda turn: [answers[turn]] if turn in answers else []
+    trio.run(_evaluate, curve, answers, engine, seconds, progress)
     if not any(each.source == "evaluated" for each in curve.estimates.values()):
         raise UsageError(f"--with {spec}: it reports no evaluation with its answers, as engines of UCI do")
 
 
-async def _evaluate(curve: Curve, engine: Entrant, seconds: float, progress: Callable[[str], None]) -> None:
+async def _evaluate(
+    curve: Curve, answers: dict[int, Any], engine: Entrant, seconds: float, progress: Callable[[str], None]
+) -> None:
     history = curve.history
     every = max(1, math.ceil(history.turns * LEAST_S / (SHARE * seconds)))
     call_s = SHARE * seconds * every / max(1, history.turns)
@@ -71,9 +75,9 @@ async def _evaluate(curve: Curve, engine: Entrant, seconds: float, progress: Cal
             if isinstance(reply.value, Fault) and reply.value.fatal:
                 raise UsageError(f"{engine.name} failed at turn {step.turn}: {reply.value.detail}")
             if (found := expected(call, reply.value)) is not None:
-                score, answer = found
+                score, answers[step.turn - 1] = found
                 pair = (score, 1 - score) if call.player == 0 else (1 - score, score)
-                curve.estimates[step.turn - 1] = Estimate(step.turn - 1, [pair], "evaluated", (answer,))
+                curve.estimates[step.turn - 1] = Estimate(step.turn - 1, [pair], "evaluated")
                 progress(f"{engine.name} evaluates: {step.turn} of {history.turns} positions")
 
 

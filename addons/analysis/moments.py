@@ -89,8 +89,9 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
     step = history.step(after.turn)
     answers: dict[Player, Any] = step.answers | step.faults
     moment = Moment(after.turn, player, change[player], _error(before, after, player), answer=answers.get(player))
-    if before.source != "played":
-        return moment if change[player] >= 0 else msgspec.structs.replace(moment, better=before.best)
+    if not before.is_played:
+        better = islice(curve.best(before.turn), NAMED) if change[player] < 0 else ()
+        return msgspec.structs.replace(moment, better=tuple(map(msgspec.to_builtins, better)))
     if tries < 1:
         return moment
     ((*scores,),) = play([Task(before.turn, range(TRIES), answers)])
@@ -104,5 +105,5 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
     played = play([Task(before.turn, range(TRIES), {**answers, player: answer}) for answer in others])
     expected = [sum(each[player] for each in scores) / TRIES for scores in played]
     best = sorted(zip(expected, others, strict=True), key=lambda each: -each[0])[:NAMED]
-    better = [msgspec.to_builtins(answer) for score, answer in best if score > after.expected(player) + LEAST]
-    return msgspec.structs.replace(moment, better=tuple(better))
+    kept = [msgspec.to_builtins(answer) for score, answer in best if score > after.expected(player) + LEAST]
+    return msgspec.structs.replace(moment, better=tuple(kept))

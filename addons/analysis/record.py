@@ -32,7 +32,7 @@ class Point(Struct, frozen=True):
     continuations: int
     """0 = it is exact, or an engine says so."""
     exact: bool = False
-    """The match was over there."""
+    """It was searched to the end, or the match was over there."""
 
 
 class Analysis(Struct, frozen=True):
@@ -43,12 +43,12 @@ class Analysis(Struct, frozen=True):
     sha256: str
     """Of the replay's content, decompressed."""
     by: str
-    """Who says so: the built-in bot that played the continuations, such as `@advanced`, or the name of an engine."""
+    """Who says so: the built-in bot that played the continuations, such as `@advanced`; an engine; or the search."""
     points: tuple[Point, ...]
     moments: tuple[Moment, ...]
 
 
-def analysis(curve: Curve, by: str, moments: list[Moment], sha256: str) -> Analysis:
+def analysis(curve: Curve, moments: list[Moment], sha256: str) -> Analysis:
     """Puts together what is kept."""
     seats = range(len(curve.history.names))
     points = [
@@ -56,13 +56,13 @@ def analysis(curve: Curve, by: str, moments: list[Moment], sha256: str) -> Analy
             each.turn,
             tuple(round(each.expected(seat), 4) for seat in seats),
             tuple(round(each.error(seat), 4) for seat in seats),
-            len(each.scores) if each.source == "played" else 0,
+            len(each.scores) if each.is_played else 0,
             each.source == "exact",
         )
         for each in curve.in_order()
     ]
     told = tuple(replace(moment, words=sentence(curve.history, moment)) for moment in moments)
-    return Analysis(VERSION, curve.history.game.name, sha256, by, tuple(points), told)
+    return Analysis(VERSION, curve.history.game.name, sha256, curve.by, tuple(points), told)
 
 
 def beside(replay: Path) -> Path:

@@ -79,7 +79,7 @@ def _source(known: Analysis) -> str:
     parts = (
         (played, f"{known.by} played on from {counted(played, 'position')}"),
         (evaluated, f"{known.by} evaluated {counted(evaluated, 'position')}"),
-        (exact, f"the value of {counted(exact, 'position')} is exact"),
+        (exact, f"exact at {counted(exact, 'position')}"),
     )
     return "; ".join(words for number, words in parts if number)
 

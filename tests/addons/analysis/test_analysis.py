@@ -167,15 +167,15 @@ def test_the_command_shows_a_curve_and_moments_and_keeps_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = recorded(tmp_path / "m.jsonl", seed=1)
-    text = shown(capsys, file, "--seconds", "2", "--with", "@advanced")
-    assert "@advanced played on from " in text and "█" in text
+    text = shown(capsys, file, "--seconds", "2")
+    assert "exact at 9 positions" in text and "█" in text and text.count("%  exact\n") == 9
     kept = json.loads((tmp_path / "m.jsonl.analysis.json").read_text())
     assert len(kept["points"]) == History(Replay(file)).turns + 1
     again = json.loads(shown(capsys, file, "--json"))
     assert again == kept, "what is kept is shown"
     lines = [line for line in text.splitlines() if line.startswith("Turn ")]
     assert len(lines) == len(kept["moments"])
-    assert text.count(f"referee fork {file} --turn ") == len(lines)
+    assert text.count(f"referee fork {file} --turn ") == len(lines) > 0 and "±" not in text
     assert [moment["words"] for moment in kept["moments"]] == lines
 
 
@@ -226,7 +226,7 @@ def test_a_match_that_is_shown_is_shown_with_its_moments(tmp_path: Path, capsys:
 def test_an_analysis_that_cannot_be_drawn_is_none(change: Any, tmp_path: Path) -> None:
     file = recorded(tmp_path / "m.jsonl")
     curve, moments = analysed(file)
-    record.keep(file, record.analysis(curve, "@advanced", moments, Replay(file).sha256))
+    record.keep(file, record.analysis(curve, moments, Replay(file).sha256))
     whole = json.loads(record.beside(file).read_text())
     record.beside(file).write_text(json.dumps(whole | change))
     assert record.kept(file, Replay(file).sha256) is None
@@ -236,7 +236,7 @@ def test_an_analysis_belongs_to_the_content_of_its_replay(tmp_path: Path) -> Non
     file = recorded(tmp_path / "m.jsonl")
     sha256 = Replay(file).sha256
     curve, moments = analysed(file)
-    record.keep(file, record.analysis(curve, "@advanced", moments, sha256))
+    record.keep(file, record.analysis(curve, moments, sha256))
     assert record.kept(file, sha256) is not None
     file.write_bytes(file.read_bytes() + b" ")
     assert record.kept(file, Replay(file).sha256) is None

@@ -72,7 +72,7 @@ def analysed(capsys: pytest.CaptureFixture[str], *words: str | Path, code: int =
 def test_an_engine_evaluates_each_position_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = recorded(tmp_path / "m.jsonl", CHESS, maxmoves=4)
     text = analysed(capsys, file, "--with", engine(tmp_path, SCORES), "--seconds", "5")
-    assert "engine evaluated 8 positions; the value of 1 position is exact" in text
+    assert "engine evaluated 8 positions; exact at 1 position" in text
     kept = json.loads((tmp_path / "m.jsonl.analysis.json").read_text())
     assert kept["by"] == "engine" and [point["turn"] for point in kept["points"]] == [*range(9)]
     ahead = 0.7511
@@ -160,15 +160,17 @@ def test_rules_in_another_language_are_analysed_too(
         found = json.loads(analysed(capsys, file, game, "--json", "--seconds", "3"))
     finally:
         SOURCE.forget()
-    assert found["game"] == "countdown" and found["points"][0]["turn"] == 0
-    assert found["points"][-1]["expected"] in ([1, 0], [0, 1])
+    assert found["game"] == "countdown" and found["by"] == "the search"
+    assert [point["turn"] for point in found["points"]] == [*range(len(found["points"]))]
+    assert all(point["exact"] and point["expected"] in ([1, 0], [0, 1]) for point in found["points"])
 
 
 def test_an_answer_that_the_engine_would_have_given_is_no_better_one(tmp_path: Path) -> None:
     history = History(Replay(recorded(tmp_path / "m.jsonl", CHESS, maxmoves=2)))
     curve = Curve(history)
     ((mover, played),) = history.step(1).answers.items()
-    curve.estimates[0] = Estimate(0, [(0.1, 0.9)], "evaluated", (played,))
+    curve.estimates[0] = Estimate(0, [(0.1, 0.9)], "evaluated")
     curve.estimates[1] = Estimate(1, [(0.5, 0.5)], "evaluated")
+    curve.best = lambda turn: [played]
     (moment,) = found(curve)
     assert (moment.turn, moment.player) == (1, mover) and sentence(history, moment).endswith("cost 40% of the match.")
