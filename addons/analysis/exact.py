@@ -50,14 +50,13 @@ class Search:
         if (found := self._at_once(state, root)) is not None:
             return found
         nodes = {root: _Node(root, state, 0)}
-        levels = defaultdict[int, list[tuple[State, _Node]]](list, {0: [(state, nodes[root])]})
-        while levels and root not in self._known:
-            position, node = levels[nearest := min(levels)].pop()
-            if not levels[nearest]:
-                del levels[nearest]
-            if not node.searched and node.key not in self._known and (node.key == root or self._matters(node)):
-                for after, child in self._searched(position, node, nodes):
-                    levels[child.depth // LEVEL].append((after, child))
+        levels = defaultdict[int, list[_Step]](list, {0: self._searched(state, nodes[root], nodes)})
+        while any(levels.values()) and root not in self._known:
+            nearest = min(level for level, steps in levels.items() if steps)
+            before, answer, node = levels[nearest].pop()
+            if not node.searched and node.key not in self._known and self._matters(node):
+                for step in self._searched(_after(before, answer), node, nodes):
+                    levels[step[2].depth // LEVEL].append(step)
         # What a seat can force is known by now, so each can keep the rest from ending badly.
         self._known |= {each.key: 0.5 for each in nodes.values() if each.searched and each.key not in self._known}
         return self._known[root]
@@ -68,7 +67,7 @@ class Search:
         with suppress(NotSearched):
             found = self.worth(state)
             for answer in state.legal(mover):
-                if self.worth(_after(_with_luck(state, 0), mover, answer)) == found:
+                if self.worth(_after(_with_luck(state, 0), answer)) == found:
                     yield answer
 
     def _at_once(self, state: State, key: bytes) -> float | None:
@@ -79,28 +78,29 @@ class Search:
     def _matters(self, node: "_Node") -> bool:
         return any(parent.key not in self._known for parent in node.parents)
 
-    def _searched(self, state: State, node: "_Node", nodes: dict[bytes, "_Node"]) -> list[tuple[State, "_Node"]]:
-        """Tries the answers in a position. Returns the positions after them whose worth is not known."""
+    def _searched(self, state: State, node: "_Node", nodes: dict[bytes, "_Node"]) -> "list[_Step]":
+        """Tries the answers in a position. Returns those to positions whose worth is not known."""
         node.searched = True
-        self._left -= 1
-        waiting = []
+        steps: list[_Step] = []
         for answer in state.legal(node.mover):
             if self._left < 0 or time.monotonic() > self.ends_at:
                 raise NotSearched
-            after = _after(state, node.mover, answer)
+            after = _after(state, answer)
             key = after.key()
             if (found := self._at_once(after, key)) is None:
-                child = nodes.get(key) or nodes.setdefault(key, _Node(key, after, node.depth + 1))
+                if (child := nodes.get(key)) is None:
+                    child = nodes[key] = _Node(key, after, node.depth + 1)
+                    self._left -= 1
                 child.parents.append(node)
                 node.open += 1
                 if not child.searched:
-                    waiting.append((after, child))
+                    steps.append((state, answer, child))
             elif node.takes(found):
                 self._decide(node)
                 return []
         if not node.open:
             self._decide(node)
-        return waiting
+        return steps
 
     def _decide(self, node: "_Node") -> None:
         decided = [node]
@@ -137,6 +137,10 @@ class _Node:
         return self.best == BEST[self.mover]
 
 
+_Step = tuple[State, Any, _Node]
+"""A position, an answer, and what is known of the position after it. That is made anew: many would fill the memory."""
+
+
 def _with_luck(state: State, seed: int) -> State:
     """Returns a copy with this luck to come. Else positions that are equal would have different keys."""
     copy = state.copy()
@@ -144,16 +148,17 @@ def _with_luck(state: State, seed: int) -> State:
     return copy
 
 
-def _after(state: State, player: Player, answer: Any) -> State:
+def _after(state: State, answer: Any) -> State:
     """Returns the position after an answer. NotSearched if luck decides what it is: some rules only draw it."""
+    (mover,) = state.awaited
     after = state.copy()
-    after.apply({player: answer})
+    after.apply({mover: answer})
     if after.dice.state == state.dice.state:
         return after
     after.dice = Dice(0)
     for seed in SEEDS:
         other = _with_luck(state, seed)
-        other.apply({player: answer})
+        other.apply({mover: answer})
         other.dice = Dice(0)
         if other.key() != after.key():
             raise NotSearched

@@ -36,9 +36,9 @@ def analyse(
 ) -> int:
     """Shows on which turns a match turned.
 
-    A built-in bot plays on from many positions of the match, at all seats and many times; or an engine that you name
-    evaluates each position. Nothing that the replay names is started. The result is kept next to the replay, in
-    FILE.analysis.json.
+    Positions of small games are searched to the end. From others, a built-in bot plays on, at all seats and many times;
+    or an engine that you name evaluates each position. Nothing that the replay names is started. The result is kept
+    next to the replay, in FILE.analysis.json.
 
     Args:
         file: The replay.
