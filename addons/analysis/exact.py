@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from referee.addons.analysis.continuation import worth
-from referee.games.contract import Player, State
+from referee.games.contract import State
 from referee.games.dice import Dice
 from referee.games.game import Game
 
