@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from referee.addons.analysis import workers
-from referee.addons.analysis.curve import BATCH, Curve, Estimate
+from referee.addons.analysis.curve import BATCH, Curve, Estimate, repeats
 from referee.addons.analysis.engine import evaluate
 from referee.addons.analysis.exact import NotSearched, Search
 from referee.addons.analysis.history import History
@@ -20,7 +20,7 @@ from referee.harness.replay.simulate import Difference
 
 CURVE_SHARE = 0.7
 """Of the time, for the curve; the rest is for its moments."""
-SEARCH_SHARE, FIRST_SHARE, GROWTH = 0.5, 0.05, 10
+SEARCH_SHARE, FIRST_SHARE, GROWTH = 0.4, 0.03, 4
 """Of the time, at most, for the search; for the first position; and how many times as much as for all after it a
 position may take besides. Most games are too large, which shows soon."""
 Progress = Callable[[str], None]
@@ -75,7 +75,7 @@ def _played(
         yield from found(curve)
         return
     policy, curve.cost_s = workers.chosen(history, ends_at - time.monotonic(), policy)
-    curve.by = f"@{policy.name}"
+    curve.by, curve.repeats = f"@{policy.name}", repeats(history, policy)
     work_s = curve.cost_s * BATCH * turns
     with workers.playing(replay, rules, history, policy, work_s) as (play, at_once):
         left_s = ends_at - time.monotonic()

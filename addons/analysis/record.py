@@ -28,9 +28,9 @@ class Point(Struct, frozen=True):
     expected: tuple[float, ...]
     """The share of the other seats that each beats, from 0 to 1; a tie is half."""
     error: tuple[float, ...]
-    """Half of a 95 % interval; 0 without continuations."""
+    """Half of a 95 % interval; 0 with less than two different continuations."""
     continuations: int
-    """0 = it is exact, or an engine says so."""
+    """0 = it is exact, or an engine says so. 1 = others would be the same."""
     exact: bool = False
     """It was searched to the end, or the match was over there."""
 

@@ -111,6 +111,6 @@ def _curve(known: Analysis, names: list[str]) -> Iterator[Text]:
             line.append("█" * (upto - drawn), style=SEAT_STYLES[seat % len(SEAT_STYLES)])
             drawn = upto
         figures = "  ".join(f"{expected:.0%}" for expected in point.expected)
-        sure = f"± {max(point.error):.0%}" if point.continuations else "exact" if point.exact else ""
+        sure = f"± {max(point.error):.0%}" if max(point.error) else "exact" if point.exact else ""
         line.append(f"  {figures}  {sure}".rstrip(), style="dim")
         yield line
