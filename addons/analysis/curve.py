@@ -19,7 +19,7 @@ BATCH = 8
 MOST = 64
 """Continuations from one position."""
 SAME = 3
-"""So many continuations that are the same show that all are."""
+"""How many continuations are compared, to find out whether all are the same."""
 SURE = 0.04
 """An expected score is known well enough if its interval is not wider than this to either side."""
 FIRST_SHARE = 0.5

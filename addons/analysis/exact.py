@@ -1,7 +1,7 @@
 """The exact worth of positions in small games, by search: with the best play of both seats.
 
 It asks nothing but `State`. A game can be searched if two seats move in turn, nothing is hidden and luck decides
-nothing. Positions may repeat: a match that a seat can keep going for ever is a draw.
+nothing. Positions may repeat: a match that a seat can keep going without end is a draw.
 """
 
 import math
@@ -19,7 +19,7 @@ from referee.games.game import Game
 MOST = 200_000
 """Positions of a match that are searched: more would fill the memory."""
 LEVEL = 4
-"""So many turns are searched depth first. Then come those behind them: most wins are near."""
+"""How many turns are searched depth first, before those behind them: most wins are near."""
 SEEDS = (1, 2, 3)
 """Of other luck, which must change nothing."""
 BEST = (1.0, 0.0)

@@ -24,13 +24,13 @@ class LostGame(Struct, frozen=True):
     """Of the team's bot."""
 
     def expected(self, turn: int) -> float:
-        """Returns what the team could expect after a turn, from 0 to 1, as of the last position that was looked at."""
+        """Returns the team's expected score after a turn, from 0 to 1: that of the last position with an estimate."""
         points = self.assessment.points
         known = [point for point in points if point.turn <= turn] or points[:1]
         return known[-1].expected[self.game.seat]
 
     def around(self, turn: int) -> tuple[int, int]:
-        """Returns the last turn before this one that was looked at, and the first one from it on."""
+        """Returns the last turn before this one that has an estimate, and the first one from it on."""
         turns = [point.turn for point in self.assessment.points]
         turn = min(turn, turns[-1])  # a bot may fail between the last turn and the end
         before = [each for each in turns if each < turn] or turns[:1]
@@ -42,7 +42,7 @@ class Phase(Struct, frozen=True):
 
     name: str
     before: float
-    """What the team could expect at its beginning, on average over the games, from 0 to 1."""
+    """The team's expected score at its beginning, on average over the games, from 0 to 1."""
     after: float
 
 
@@ -62,7 +62,7 @@ class Faults(Struct, frozen=True):
     """In how many of the games."""
     faults: int
     cost: float
-    """By how much the team's expectation changed on their turns, on average over these games: from -1 to 1."""
+    """By how much the team's expected score changed on their turns, on average over these games: from -1 to 1."""
 
 
 class Look(Struct, frozen=True):
@@ -74,15 +74,15 @@ class Look(Struct, frozen=True):
     since: int
     """The turn before which nothing is known of the change."""
     change: float
-    """Of what the team could expect, from -1 to 0."""
+    """Of the team's expected score, from -1 to 0."""
     words: str
 
 
 class LostGames(Struct, frozen=True):
-    """What lost games have in common."""
+    """The common properties of lost games."""
 
     by: str
-    """Who played them on from their positions."""
+    """The source of the estimates, such as `@advanced`."""
     games: list[str]
     """By name."""
     skipped: dict[str, str]
@@ -97,7 +97,7 @@ class LostGames(Struct, frozen=True):
 
 
 def taken_together(every: Iterable[TeamGame], lost: Sequence[LostGame], skipped: dict[str, str]) -> LostGames:
-    """Returns what lost games have in common. `every`: the team's games, also those that it won."""
+    """Returns the common properties of lost games. `every`: the team's games, also those that it won."""
     return LostGames(
         lost[0].assessment.by, [each.game.name for each in lost], skipped,
         _phases(lost), _rivals(every), _faults(lost), _moments(lost),

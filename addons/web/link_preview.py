@@ -1,4 +1,4 @@
-"""What a chat shows of a match's page that somebody links to: title, sentence and card (Open Graph)."""
+"""Link previews (Open Graph): title, sentence and card, which chats show of a match's page."""
 
 import html
 import shutil
@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 1200, 630
 
 
 class Preview(Struct, frozen=True):
-    """What a chat shows besides the page's title."""
+    """The parts of a link preview besides the page's title."""
 
     sentence: str
     address: str = ""

@@ -1,4 +1,4 @@
-"""`referee team analyse`: what the games that a team lost have in common."""
+"""`referee team analyse`: the common properties of the games that a team lost."""
 
 import gzip
 import json
@@ -63,7 +63,7 @@ def test_lost_games_are_taken_together_for_the_seat_of_the_team() -> None:
 
 
 class Contest:
-    """What a contest answers, instead of `Client`."""
+    """The answers of a contest, instead of `Client`."""
 
     def __init__(self, games: list[TeamGame], files: dict[str, bytes]) -> None:
         self.games, self.files = games, files
