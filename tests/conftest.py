@@ -35,7 +35,7 @@ own = str(Path(sys.executable).parent)
 os.environ["PATH"] = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if each != own)
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
-pytest_plugins = ["browsers", "cpu_times", "leaks", "screens"]
+pytest_plugins = ["browsers", "cpu_times", "leaks", "screens", "slow_tests"]
 
 # An example has no deadline: how long it takes depends on what else the machine does.
 settings.register_profile("usual", settings(), deadline=None)
@@ -110,24 +110,38 @@ def _failure(report: pytest.TestReport) -> str:
     return "" if crash is None else f"{crash.path}:{crash.lineno}: {crash.message.partition(chr(10))[0]}"
 
 
+def _problems(config: pytest.Config) -> list[str]:
+    """Returns what is wrong with a run whose tests passed; empty in an xdist worker, which does not know."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None:
+        return []
+    reports = [report for several in terminal.stats.values() for report in several]
+    plugins = [config.pluginmanager.get_plugin(name) for name in ("slow_tests", "leaks")]
+    problems = [line for plugin in plugins for line in plugin.problems(config, reports)]
+    if (reruns := len(_reruns(config))) > MAX_RERUNS:
+        problems.append(f"{reruns} reruns, at most {MAX_RERUNS} are allowed: make these tests reliable")
+    return problems
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Counts the tests that were skipped by what is missing, names those that ran again, and says if they are many."""
+    """Counts the tests that were skipped by what is missing, names those that ran again, and says what is wrong."""
     lacking = Counter(name for report in terminalreporter.stats.get("skipped", ()) for name in _lacking(report))
     for name, count in lacking.items():
         terminalreporter.write_line(f"MISSING {name}: {count} skipped")
-    reruns = _reruns(terminalreporter.config)
-    for name, failure in reruns:
+    for name, failure in _reruns(terminalreporter.config):
         terminalreporter.write_line(f"RERUN {name}: {failure}")
-    if len(reruns) > MAX_RERUNS:
-        terminalreporter.write_line(
-            f"ERROR: {len(reruns)} reruns, at most {MAX_RERUNS} are allowed: make the tests above reliable", red=True
-        )
+    for line in terminalreporter.config.stash.get(problems_found, ()):
+        terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+
+problems_found = pytest.StashKey[list[str]]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails a run with too many reruns."""
-    if len(_reruns(session.config)) > MAX_RERUNS and session.exitstatus == pytest.ExitCode.OK:
+    """Fails a run with too many reruns, a wrong list of slow tests, or leaks."""
+    session.config.stash[problems_found] = _problems(session.config)
+    if session.config.stash[problems_found] and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

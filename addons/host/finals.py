@@ -184,9 +184,8 @@ def make(
             remove(scratch)
     with store.writing() as database:
         audit(database, actor, "final", name, f"{format} of {len(bots)} bots; seed committed as {facts.hash}", address)
-        when = time.strftime("on %Y-%m-%d at %H:%M UTC", time.gmtime(facts.made_at))
         for (team,) in database.execute("SELECT id FROM team WHERE state = 'active'").fetchall():
-            outbox.put(database, "final", team, name, name=name, time=when)
+            outbox.put(database, "final", team, name, name=name, at=str(facts.made_at))
     return folder
 
 

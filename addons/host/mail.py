@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -23,7 +24,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.host import teams
+from referee.addons.host import teams, times
 from referee.addons.host.outbox import Kind
 from referee.addons.host.store import Store
 from referee.harness.common.errors import RunError, UsageError
@@ -56,6 +57,8 @@ class MailSettings(Struct, frozen=True):
     """Of the contest."""
     contest: str
     """Its name."""
+    zone: str = "UTC"
+    """The time zone of its times."""
 
 
 class Waiting(Struct, frozen=True):
@@ -107,7 +110,10 @@ def message(settings: MailSettings, to: str, template: str, facts: dict[str, str
     """Returns a message. Texts of teams stay in its body or in one line of its subject."""
     plain = {name: printable(" ".join(value.split())) for name, value in facts.items()}
     text = _templates.get_template(f"{template}.txt").render(
-        plain, contest=printable(settings.contest), address=settings.address
+        plain,
+        contest=printable(settings.contest),
+        address=settings.address,
+        shown=partial(times.shown, zone=settings.zone),
     )
     subject, _, body = text.partition("\n")
     made = EmailMessage()

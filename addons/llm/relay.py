@@ -65,6 +65,8 @@ FAILED = "error"
 """Some services give this as the end of a completion that broke off."""
 HIDDEN = "[key]"
 """Stands for the key, if a service repeats it."""
+ESCAPE = re.compile(rb"(\\(?:[^u]|u[dD][89abAB]..\\u[dD][c-fC-F]..|u(?![dD][89a-fA-F])....))|\\u....", re.DOTALL)
+"""An escape in a JSON text. The group is empty for half of a character, which a token limit may leave behind."""
 
 
 class Trouble(Exception):
@@ -326,6 +328,7 @@ class Relay:
         """Returns the completion in a response. Every text of it is without the key."""
         key = self._key()
         try:
+            content = ESCAPE.sub(lambda each: each[1] or rb"\ufffd", content)
             response = msgspec.json.decode(content, type=_Response)
             choice = response.choices[0]
             parts = _parts(choice.message.content)

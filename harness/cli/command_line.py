@@ -19,7 +19,7 @@ from cyclopts import (
     UnusedCliTokensError,
     ValidationError,
 )
-from cyclopts.exceptions import UnknownOptionError
+from cyclopts.exceptions import ArgumentOrderError, UnknownOptionError
 from msgspec import Struct
 from rich.text import Text
 
@@ -286,6 +286,10 @@ def _wrong_words(error: CycloptsError) -> str:
     see = f"see `{' '.join(['referee', *(word for word in error.command_chain or () if word != 'referee')])} --help`"
     if isinstance(error, UnusedCliTokensError):
         return f"{' '.join(error.unused_tokens or ())}: unexpected argument; {see}"
+    if isinstance(error, ArgumentOrderError) and error.argument is not None:
+        first = error.prior_positional_or_keyword_supplied_as_keyword_arguments[0].name
+        order = f"{first.removeprefix('--').upper()} {error.argument.name.removeprefix('--').upper()}"
+        return f"{error.token}: unexpected argument after {first}; give both as {order}, without {first}; {see}"
     if isinstance(error, ValidationError) and error.group is not None:
         return error.exception_message
     if isinstance(error, MissingArgumentError) and error.argument is not None and error.keyword is None:

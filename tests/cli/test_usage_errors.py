@@ -73,6 +73,10 @@ REFUSED = [
     ("help replya", "there is no command replya; did you mean replay?"),
     ("completion tcsh", "bash"),
     ("repro a b c", "c: unexpected argument; see `referee repro --help`"),
+    (
+        "new mine --game tictactoe",
+        "mine: unexpected argument after --game; give both as GAME FOLDER, without --game; see `referee new --help`",
+    ),
     ("tournament show", "FOLDER is missing; see `referee tournament show --help`"),
     (f"gate @random {T}", "OLD is missing; see `referee gate --help`"),
     ("gate @random @random", "--game is missing; see `referee gate --help`"),

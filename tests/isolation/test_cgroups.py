@@ -96,12 +96,28 @@ async def test_a_start_that_fails_leaves_no_control_group(
         assert [group for hierarchy in hierarchies for group in hierarchy.base.glob(pattern)] == []
 
 
-def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
-    """Their names are from Documentation/admin-guide/cgroup-v2.rst."""
+@pytest.fixture
+def group(tmp_path: Path) -> Iterator[Group]:
+    """A group of version 2 whose files are ordinary ones."""
     (tmp_path / "memory.swap.max").touch()
     groups = Groups((Hierarchy(tmp_path, frozenset({"memory", "pids", "cpu"}), unified=True),))
     group = groups.make(GroupLimits(64 << 20, 10))
     assert group is not None
+    yield group
+    group.remove()
+
+
+@pytest.fixture
+def folder(group: Group) -> Path:
+    """The group's folder, whose files are as its first bot leaves them."""
+    folder = Path(group.paths()[0])
+    for file in ("memory.current", "pids.current", "memory.events", "memory.stat", "cpu.stat", "cgroup.kill"):
+        (folder / file).write_text("0")
+    return folder
+
+
+def test_the_files_of_version_2_are_written_and_read(group: Group) -> None:
+    """Their names are from Documentation/admin-guide/cgroup-v2.rst."""
     folder = Path(group.paths()[0])
     limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
     assert limits == {"memory.max": str(64 << 20), "memory.swap.max": "0", "pids.max": "40"}
@@ -118,8 +134,7 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     assert (folder / "cgroup.kill").read_text() == "1"
 
 
-def test_a_group_counts_from_its_last_bot_on(tmp_path: Path) -> None:
-    group, folder = written_group(tmp_path)
+def test_a_group_counts_from_its_last_bot_on(group: Group, folder: Path) -> None:
     (folder / "cpu.stat").write_text("usage_usec 900000\n")
     (folder / "memory.stat").write_text("anon 4096\nshmem 8192\n")
     (folder / "memory.current").write_text(str(1 << 20))
@@ -140,24 +155,12 @@ def test_a_group_counts_from_its_last_bot_on(tmp_path: Path) -> None:
         ("cgroup.kill", None),
     ],
 )
-def test_a_group_with_traces_of_a_bot_gets_no_other(tmp_path: Path, file: str, text: str | None) -> None:
-    group, folder = written_group(tmp_path)
+def test_a_group_with_traces_of_a_bot_gets_no_other(group: Group, folder: Path, file: str, text: str | None) -> None:
     if text is None:
         group.kill()
     else:
         (folder / file).write_text(text)
     assert not group.renew()
-
-
-def written_group(base: Path) -> tuple[Group, Path]:
-    """Returns a group of version 2 whose files are ordinary ones, as its first bot leaves them, and its folder."""
-    groups = Groups((Hierarchy(base, frozenset({"memory", "pids", "cpu"}), unified=True),))
-    group = groups.make(GroupLimits(64 << 20, 10))
-    assert group is not None
-    folder = Path(group.paths()[0])
-    for file in ("memory.current", "pids.current", "memory.events", "memory.stat", "cpu.stat", "cgroup.kill"):
-        (folder / file).write_text("0")
-    return group, folder
 
 
 HOLDS = """

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
+import trio
 from scripted import Arena
 
 from referee.harness.common.errors import RunError
@@ -93,6 +94,9 @@ async def test_a_failed_start_leaves_no_bot_and_no_folder(arena: Arena) -> None:
         commands = [child.cmdline() for child in psutil.Process().children(recursive=True)]
         assert not [command for command in commands if command[: len(bot.argv)] == [*bot.argv]]
         seat = await roster.take(bot)
-        home = Path(psutil.Process(seat.program.pid).environ()["HOME"])  # type: ignore[attr-defined]
+        program = psutil.Process(seat.program.pid)  # type: ignore[attr-defined]
+        while "HOME" not in (environment := program.environ()):  # it has none between fork and exec
+            await trio.sleep(0.01)
+        home = Path(environment["HOME"])
         assert len([*home.parent.iterdir()]) <= 2
         await roster.end([seat], orderly=False)

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_finish() -> None:
     """Leaves out the collection, which each worker repeats."""
     global _counted
-    _counted = _used()
+    _counted = used()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -37,13 +37,13 @@ def pytest_runtest_makereport(
     global _counted
     report = yield
     if call.when == "teardown":
-        now = _used()
+        now = used()
         report.user_properties.append((PROPERTY, now - _counted))
         _counted = now
     return report
 
 
-def _used() -> float:
+def used() -> float:
     """Returns the CPU time of this process and of its children that ended, in seconds."""
     parts = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(part.ru_utime + part.ru_stime for part in parts)

@@ -1,12 +1,13 @@
-"""A pytest plugin that fails a test which leaves a process behind, and names what leaves files open, or folders."""
+"""A pytest plugin that fails a test which leaves a process or an open file behind, and a run that leaves folders."""
 
+import gc
 import os
 import re
 import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
@@ -17,8 +18,6 @@ from children import children
 
 PATIENCE_S = 5.0
 """How long what a test has ended may take to go."""
-OPEN = "left open"
-"""The property of a report: the files that a test left open."""
 KEPT = re.compile(r"/builds/\w+/used$|/pym-\d+-\w+$")
 """Files that a process keeps open until it ends: the marks of builds that it uses, and multiprocessing's memory."""
 
@@ -35,7 +34,7 @@ def _open_files() -> Counter[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that left a process behind, and notes the files that it left open."""
+    """Fails a test that left a process or an open file behind."""
     processes, files = children(), _open_files()
     yield
     until = time.monotonic() + PATIENCE_S
@@ -43,8 +42,10 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         if time.monotonic() > until:
             pytest.fail(f"the test has left behind: {', '.join(left)}")
         time.sleep(0.02)
-    if files_left := [*_open_files() - files]:
-        request.node.user_properties.append((OPEN, ", ".join(files_left)))
+    if _open_files() - files:
+        gc.collect()  # what only garbage holds open will be closed
+        if left := [*_open_files() - files]:
+            pytest.fail(f"the test has left open: {', '.join(left)}")
 
 
 def _command(pid: int) -> str:
@@ -81,15 +82,13 @@ def _left(folder: str) -> list[str]:
     return [*(each for each in glob(f"{folder}/referee-*/") if each != locks), *ended]
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Names the tests that left files open, and the folders that are left, with the tests during which they changed."""
-    stats = terminalreporter.stats.values()
-    reports = [each for several in stats for each in several if isinstance(each, pytest.TestReport)]
-    for report in reports:
-        for files in [value for key, value in report.user_properties if key == OPEN and report.when == "teardown"]:
-            terminalreporter.write_line(f"LEFT OPEN by {report.nodeid}: {files}")
-    for path in _left(terminalreporter.config.stash[place]):
+def problems(config: pytest.Config, reports: Iterable[object]) -> list[str]:
+    """Returns a line for each folder and control group that is left, with the tests during which it changed."""
+    tests = [each for each in reports if isinstance(each, pytest.TestReport)]
+    lines = []
+    for path in _left(config.stash[place]):
         with suppress(OSError):
             changed = os.stat(path).st_ctime
-            tests = sorted({each.nodeid for each in reports if each.start - 0.1 <= changed <= each.stop})
-            terminalreporter.write_line(f"LEFT {path}, changed during {', '.join(tests)}")
+            during = sorted({each.nodeid for each in tests if each.start - 0.1 <= changed <= each.stop})
+            lines.append(f"{path} is left, changed during {', '.join(during)}")
+    return lines

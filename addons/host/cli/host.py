@@ -157,7 +157,7 @@ def host(
     if mail is not None:
         from referee.addons.host.mail import MailSettings, check_settings
 
-        way = MailSettings(mail, mail_from, reached.address, title or folder.resolve().name)
+        way = MailSettings(mail, mail_from, reached.address, title or folder.resolve().name, zone)
         check_settings(way)
     if game is not None:
         setup = _offline(_short(setup))

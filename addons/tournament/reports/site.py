@@ -147,7 +147,6 @@ def page_templates(*folders: Path) -> jinja2.Environment:
         "percent": "{:.0%}".format,
         "shade": _shade,
         "sentence": _sentence,
-        "date": _date,
     }
     pages.globals |= {"nav": "", "more_head": "", "shows_seed": True, "deadlines": ()}
     return pages
@@ -157,7 +156,7 @@ class Site:
     """Makes the pages, and writes them to files. A server overrides `add` and `has` to send them instead."""
 
     zone: tzinfo = UTC
-    """Of the time at which the table was made."""
+    """The time zone of the pages."""
     ranks_first = False
     """Whether the figure that ranks follows the name, so that it is in view on a phone."""
     own_viewed = 0
@@ -196,6 +195,7 @@ class Site:
         self._pair_file = pair_file
         self._context: dict[str, Any] = {
             "ending": self._ending,
+            "when": self._when,
             "plan": plan,
             "standings": result,
             "names": self.labels,
@@ -228,7 +228,7 @@ class Site:
             podium=[(row, figure(self.plan, row, self.result.rows)) for row in self._podium()],
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
-            updated=datetime.now(self.zone).strftime("%Y-%m-%d %H:%M %Z"),
+            updated=self._when(time.time()),
             headers=[columns[place] for place in kept],
             cells=[[text[place] for place in kept] for text in texts],
             past=past,
@@ -405,6 +405,10 @@ class Site:
         self.to.add(name, content, None if at is None else _in_ns(at))
         self.written.add(name)
 
+    def _when(self, at: float) -> str:
+        """Returns a time, in seconds since 1970, as people read it."""
+        return datetime.fromtimestamp(at, self.zone).strftime("%Y-%m-%d %H:%M %Z")
+
     def render(self, template: str, to: str, **values: Any) -> None:
         self.add(to, self._pages.get_template(template).render(self._context | values).encode())
 
@@ -417,10 +421,6 @@ def game_name(line: Line) -> str:
 def _in_ns(at: float) -> int:
     """Returns a time in nanoseconds, whole microseconds."""
     return round(at * 1e6) * 1000
-
-
-def _date(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
 
 
 def best(rows: Sequence[Row]) -> list[Row]:

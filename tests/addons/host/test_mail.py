@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Store:
 
 def settings(*command: object, way: str = "") -> MailSettings:
     text = way or f"cmd:{shlex.join(map(str, command))}"
-    return MailSettings(text, "cup@example.org", "https://cup.example.org", "Spring cup")
+    return MailSettings(text, "cup@example.org", "https://cup.example.org", "Spring cup", "Europe/Berlin")
 
 
 def kept(folder: Path) -> MailSettings:
@@ -113,8 +113,8 @@ def test_an_event_makes_one_message_and_a_restart_sends_nothing_twice(store: Sto
     version = handed_in(store, one.id)
     versions.set_aside(store, version, "it was at fault\nin 5 games")
     with store.writing() as database:
-        assert outbox.put(database, "final", one.id, "cup", name="cup", time="on Friday")
-        assert outbox.put(database, "final", one.id, "cup", name="cup", time="on Friday")
+        assert outbox.put(database, "final", one.id, "cup", name="cup", at="1764442800.0")
+        assert outbox.put(database, "final", one.id, "cup", name="cup", at="1764442800.0")
     way = kept(tmp_path / "mails")
     sent(store, way)
     sent(store, way)
@@ -123,6 +123,7 @@ def test_an_event_makes_one_message_and_a_restart_sends_nothing_twice(store: Sto
         "version 1 of your bot was set aside",
         "the final cup",
     ]
+    assert "made at 2025-11-29 20:00:00 CET" in read(tmp_path / "mails")[2].get_content()
     assert states(store) == ["sent"] * 3
 
 
@@ -161,7 +162,7 @@ def test_texts_of_teams_reach_no_header_and_no_other_address(email: str, store: 
     team(store, "Blue", email)
     sent(store, kept(tmp_path / "mails"))
     assert states(store) == (["sent"] if email.startswith("-oQ") else ["failed"])
-    facts = {"team": "Blue\nBcc: x@y.example", "name": "cup\r\nBcc: x@y.example", "time": "now"}
+    facts = {"team": "Blue\nBcc: x@y.example", "name": "cup\r\nBcc: x@y.example", "at": "1764442800.0"}
     made = mail.message(settings("true"), "a@b.example", "final", facts)
     assert made["Bcc"] is None and "Bcc" in made["Subject"] and bytes(made).count(b"\nBcc") == 0
 

@@ -470,6 +470,24 @@ async def test_a_completion_may_be_a_list_of_parts(service: ModelService) -> Non
 
 @pytest.mark.trio
 @pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("ends \ud83d", "ends \ufffd"),
+        ("\ude00 begins", "\ufffd begins"),
+        ("\ud83d\ud83d\U0001f600", "\ufffd\ufffd\U0001f600"),
+        ("\\ud83d \\\\ \u00e9", "\\ud83d \\\\ \u00e9"),
+    ],
+)
+async def test_half_a_character_is_the_models_and_no_failure_of_the_service(
+    said: str, read: str, service: ModelService
+) -> None:
+    service.acts = (say(said, refusal=said),)
+    completion = (await completed(service)).completion
+    assert (completion.text, completion.refusal) == (read, read)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
     "odd", [{"type": "image", "text": 5}, {"type": 7, "text": FIRST}, {"type": None}, {"text": None}]
 )
 async def test_parts_of_other_types_are_no_answer(service: ModelService, odd: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from contests import drawing_bot, games, tournament
@@ -19,7 +20,7 @@ from referee.addons.tournament.reports import order, site
 from referee.addons.tournament.reports.closest import closest, margin
 from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.reports.rows import Row
-from referee.addons.tournament.reports.site import best
+from referee.addons.tournament.reports.site import Site, best
 from referee.addons.tournament.reports.site_games import site_games
 from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store.ledger import PLAN, Line
@@ -210,9 +211,12 @@ def links(said: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+): (author/\S+/index\.html)$", said, re.MULTILINE))
 
 
-def test_a_page_for_two_bots_has_every_game_of_every_version(contest: Path, tmp_path: Path) -> None:
+def test_a_page_for_two_bots_has_every_game_of_every_version(
+    contest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tournament(tmp_path, "add", contest, drawing_bot(tmp_path, "ann", 7))
     tournament(tmp_path, "--ledger", contest)
+    monkeypatch.setattr(Site, "zone", ZoneInfo("Asia/Kolkata"))
     tournament(tmp_path, "page", contest, "--viewed", "0")
     site = contest / "page-public"
     (page,) = (text for each in site.glob("pairs/*.html") if "<title>ann and bob," in (text := each.read_text()))
@@ -221,7 +225,7 @@ def test_a_page_for_two_bots_has_every_game_of_every_version(contest: Path, tmp_
     ann_and_bob = {key for key in games(contest) if re.search(rf"{old.ident}|{new.ident}", key) and key in page}
     assert len(listed) == len(ann_and_bob) == 8 and set(listed) == ann_and_bob
     assert len(re.findall(rf">ann@{old.ident[:6]}, bob<|>bob, ann@{old.ident[:6]}<", page)) == 4
-    assert page.count(">download</a>") == 8
+    assert page.count(">download</a>") == page.count(" IST</td>") == 8, "times are those of the zone"
     assert "of 4 games that count" in page
     assert followed(site) > 8
     bot = (site / "bots" / f"{new.ident}.html").read_text()

@@ -1,0 +1,80 @@
+"""A pytest plugin that holds `tests/slow.toml` true: the tests that take more than two seconds, by what takes them.
+
+`process`: processes of bots, referees and services; `build`: compilers and packages, quick where a cache has them;
+`browser`: a browser; `sleep`: the wait is the subject; `statistics`: computing in the test's own process. Times are
+those of a test's call, without its fixtures. A busy machine prolongs the time that passes and hardly the CPU time, so
+that CPU time shows which tests are slow, and the time that passes shows which are quick.
+"""
+
+import time
+import tomllib
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from cpu_times import MANY, used
+
+LIST = Path(__file__).parents[1] / "slow.toml"
+KINDS = ("process", "build", "browser", "sleep", "statistics")
+SLOW_S = 2.0
+"""From here on a test is slow, in seconds on an idle machine."""
+UNLISTED_S = 2 * SLOW_S
+"""How much CPU time a test that is not listed may use: machines differ."""
+QUICK_S = SLOW_S / 4
+"""A listed test below this time is not slow."""
+PROPERTY = "call"
+"""The property of a report: the seconds that passed during the call, and its CPU seconds."""
+
+
+class Spent(NamedTuple):
+    """The times of a test, in seconds: the longest of its parameters."""
+
+    passed_s: float
+    cpu_s: float
+
+
+def listed(text: str) -> dict[str, str]:
+    """Returns the kind of each listed test, a test function without its parameters."""
+    return {
+        f"{module}::{test}": kind
+        for kind, modules in tomllib.loads(text).items()
+        for module, tests in modules.items()
+        for test in tests
+    }
+
+
+def wrong(kinds: dict[str, str], spent: dict[str, Spent]) -> list[str]:
+    """Returns a line for each test whose place in the list is wrong."""
+    lines = []
+    for test, (passed_s, cpu_s) in sorted(spent.items()):
+        kind = kinds.get(test)
+        if kind is None and cpu_s > UNLISTED_S:
+            lines.append(f"{test} used {cpu_s:.1f} s of CPU time: make it quicker, or list it in tests/slow.toml")
+        elif kind not in (None, "build") and passed_s < QUICK_S:
+            lines.append(f"{test} took only {passed_s:.1f} s: remove it from tests/slow.toml")
+    return lines
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Notes what a test's call used."""
+    began, before = time.perf_counter(), used()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append((PROPERTY, (time.perf_counter() - began, used() - before)))
+
+
+def problems(_config: pytest.Config, reports: Iterable[object]) -> list[str]:
+    """Returns a line for each test whose place in the list is wrong; empty unless a whole suite has run."""
+    tests = [each for each in reports if isinstance(each, pytest.TestReport) and each.when == "teardown"]
+    if len(tests) < MANY:
+        return []
+    spent: defaultdict[str, Spent] = defaultdict(lambda: Spent(0.0, 0.0))
+    for report in tests:
+        test = report.nodeid.partition("[")[0]
+        for value in [value for key, value in report.user_properties if key == PROPERTY]:
+            spent[test] = Spent(*map(max, spent[test], value))
+    return wrong(listed(LIST.read_text("utf-8")), spent)
