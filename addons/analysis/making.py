@@ -20,9 +20,9 @@ from referee.harness.replay.simulate import Difference
 
 CURVE_SHARE = 0.7
 """Of the time, for the curve; the rest is for its moments."""
-SEARCH_SHARE, FIRST_SHARE, GROWTH = 0.4, 0.03, 4
-"""Of the time, at most, for the search; for the first position; and how many times as much as for all after it a
-position may take besides. Most games are too large, which shows soon."""
+SEARCH_SHARE, FIRST_S, GROWTH = 0.4, 1.0, 4
+"""The share of the time that the search gets at most, how long it may take for the last position, and how many times as
+long besides as all after it took. Most games are too large for a search, which shows soon."""
 Progress = Callable[[str], None]
 
 
@@ -94,7 +94,7 @@ def _search(curve: Curve, seconds: float, progress: Progress) -> bool:
         for turn in reversed(range(history.turns + 1)):
             if turn not in curve.estimates:
                 now = time.monotonic()
-                most_s = FIRST_SHARE * seconds + GROWTH * (now - started)
+                most_s = FIRST_S + GROWTH * (now - started)
                 search.ends_at = min(now + most_s, started + SEARCH_SHARE * seconds)
                 worth = search.worth(history.at(turn)[0])
                 curve.estimates[turn] = Estimate(turn, [(worth, 1 - worth)], "exact")

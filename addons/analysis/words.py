@@ -28,7 +28,7 @@ def sentence(history: History, moment: Moment) -> str:
     if moment.change > 0:
         return f"Turn {moment.turn}, {name}: {said} won {amount}."
     better = [answer_in_words(state, history, call, answer) for answer in moment.better]
-    others = [each for each in better if each != said]
+    others = [each for each in dict.fromkeys(better) if each != said]
     instead = f" {' or '.join(others)} would have kept it." if others else ""
     return f"Turn {moment.turn}, {name}: {said} cost {amount}.{instead}"
 

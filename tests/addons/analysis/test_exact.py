@@ -130,7 +130,7 @@ def test_games_with_luck_or_hidden_cards_and_those_of_several_at_once_are_not_se
     game = registry.game(name)
     names = tuple(map(str, range(game.seats.start)))
     search = Search(game)
-    search.ends_at = time.monotonic() + 5
+    search.ends_at = time.monotonic() + 2
     with pytest.raises(NotSearched):
         search.worth(game.new(Setup(1, names, game.options())))
 
@@ -162,8 +162,8 @@ def test_wins_of_a_game_that_could_go_on_are_found_soon() -> None:
 
 def test_a_search_has_limits_and_what_it_knows_by_then_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     game = registry.game("connectfour")
-    state = game.new(Setup(1, ("a", "b"), game.options(columns=4, rows=4)))
-    monkeypatch.setattr(exact, "MOST", 30_000)
+    state = game.new(Setup(1, ("a", "b"), game.options(columns=4, rows=3)))
+    monkeypatch.setattr(exact, "MOST", 5000)
     search = Search(game)
     with pytest.raises(NotSearched):
         search.worth(state)
@@ -198,7 +198,7 @@ def test_blunders_of_a_small_game_are_named_with_the_answers_that_keep_its_worth
     for seed in range(8):
         file = tmp_path / f"{seed}.jsonl"
         referee.play("tictactoe", [any_answer, "@blocker"], seed=seed, replay=file)
-        found = made(Replay(file), 5.0)
+        found = made(Replay(file), 30.0)
         history, other = History(Replay(file)), Exact()
         assert found.by == "the search" and all(point.exact for point in found.points)
         worths = [other.value(history.at(turn)[0]) for turn in range(history.turns + 1)]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_a_team_reads_why_it_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("REFEREE_TOKEN", teams.new_program_token(cup.store, person))
     with serving(cup):
         text = run_referee(tmp_path, "team", "analyse", "--last", "3", "--seconds", "6", "--to", cup.address)
-    assert text.startswith("3 of your last 3 lost games, as @advanced sees them\n  first third")
+    assert re.match("3 of your last 3 lost games, as (the search|@advanced) sees them\n  first third", text)
     assert "against strong: lost " in text
     commands = [line.split() for line in text.splitlines() if line.startswith("  referee ")]
     assert 2 <= len(commands) <= 6
