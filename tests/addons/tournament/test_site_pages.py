@@ -26,6 +26,7 @@ from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
 from referee.addons.web import page as viewer
+from referee.addons.web.link_preview import draws_cards
 from referee.harness.common.errors import UsageError
 from referee.harness.match.interval import Interval
 from referee.harness.replay.assessment import assessor
@@ -115,6 +116,18 @@ def test_pages_of_games_name_their_cards_which_are_drawn_once(
     site.write(plan, contest, to, viewed=1, address=address, draw=draw)
     private = [page.read_text() for page in (to / "author").rglob("games/*.html")]
     assert private and not any("og:" in page for page in private) and not [*(to / "author").rglob("*.png")]
+
+
+def test_with_an_address_the_command_draws_cards_where_that_can_be_done(
+    contest: Path, tmp_path: Path, viewer: None
+) -> None:
+    tournament(tmp_path, "page", contest, "--viewed", "1")
+    games = contest / "page-public" / "games"
+    assert not [*games.glob("*.png")]
+    tournament(tmp_path, "page", contest, "--viewed", "1", "--address", "https://cup.example.org")
+    cards = [card.read_bytes() for card in games.glob("*.png")]
+    assert len(cards) == (len([*games.glob("*.html")]) if draws_cards() else 0)
+    assert all(card.startswith(b"\x89PNG") for card in cards)
 
 
 def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: Path, tmp_path: Path) -> None:
