@@ -39,6 +39,7 @@ from referee.addons.web import page as viewer
 from referee.addons.web.link_preview import Preview
 from referee.addons.web.replay_list import reason_of
 from referee.games.contract import Result
+from referee.games.ending import winners
 from referee.harness.common.errors import UsageError
 from referee.harness.common.installed import version
 from referee.harness.replay.reader import Replay
@@ -353,7 +354,9 @@ class Site:
     def _preview(self, line: Line, has_card: bool) -> Preview:
         """Returns what chats show of a game's page. Its result is no secret: the pages that link to it have it."""
         at = f"{self.address}/games/{game_name(line)}" if self.address else ""
-        sentence = f"{self._ending(line)}, after {counted(line.t, 'turn')}."
+        names = self._names(line)
+        best = winners(Result(line.r, line.p, line.why), names)
+        sentence = _sentence(f"{best}: {self._ending(line)}, after {counted(line.t, 'turn')}", names)
         return Preview(sentence, f"{at}.html" if at else "", f"{at}.png" if at and has_card else "")
 
     def _add_card(self, name: str, file: Path, line: Line) -> bool:
@@ -388,9 +391,11 @@ class Site:
         assert data is not None
         return data if self.reader is Reader.ORGANISER else published(data, own_seat)
 
+    def _names(self, line: Line) -> list[str]:
+        return [self.labels.get(ident, ident) for ident in line.b]
+
     def _ending(self, line: Line) -> str:
-        names = [self.labels.get(ident, ident) for ident in line.b]
-        return reason_of(self.plan.game, Result(line.r, line.p, line.why), names)
+        return reason_of(self.plan.game, Result(line.r, line.p, line.why), self._names(line))
 
     def has(self, name: str, at: float) -> bool:
         """Returns whether a game's file is there, from now or before. Its time is that of the game."""

@@ -107,7 +107,9 @@ def test_pages_of_games_name_their_cards_which_are_drawn_once(
         for name, page in pages.items():
             assert f'<meta property="og:url" content="{address}/games/{name}.html">' in page
             assert (f'content="{address}/games/{name}.png"' in page) == (name in cards)
-            assert re.search(r'<meta property="og:description" content="[^"]+, after \d turns\.">', page)
+            assert re.search(
+                r'<meta property="og:description" content="(A draw|\w+ wins): [^"]+, after \d turns\.">', page
+            )
     site.write(plan, contest, to, viewed=1)
     pages = {page.stem: page.read_text() for page in (to / "games").glob("*.html")}
     assert pages and not [*to.rglob("*.png")]
