@@ -18,9 +18,12 @@ from referee.addons.host.lost_games import LostGame, taken_together
 from referee.addons.host.team_answers import TeamGame
 from referee.addons.tournament.inbox import Withdraw, hand_in
 from referee.harness.cli.main import main
-from referee.harness.replay.assessment import Assessment, Moment, Point
+from referee.harness.replay.assessment import Assessment, Moment, Point, assessor
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
+
+
+needs_assessor = pytest.mark.skipif(assessor() is None, reason="nothing here finds out where games turn")
 
 
 def game(name: str, rivals: str = "red", seat: int = 0, is_lost: bool = True) -> TeamGame:
@@ -85,6 +88,7 @@ def replay(tmp_path: Path) -> bytes:
     return gzip.compress(file.read_bytes())
 
 
+@needs_assessor
 def test_games_whose_replays_lie_are_left_out(
     tmp_path: Path, replay: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,6 +116,7 @@ def test_games_whose_replays_lie_are_left_out(
     assert main(["team", "analyse"]) == 0 and "no lost game" in capsys.readouterr().out
 
 
+@needs_assessor
 @pytest.mark.slow
 def test_a_team_reads_why_it_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cup = Cup(tmp_path)
