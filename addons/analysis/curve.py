@@ -167,8 +167,9 @@ class Curve:
         for before, after in pairwise(self.in_order()):
             change = max(abs(after.expected(seat) - before.expected(seat)) for seat in seats)
             noise = max(math.hypot(before.error(seat), after.error(seat)) for seat in seats)
-            if after.turn - before.turn > 1 and change > SURE:
-                worths.append((change, Task((before.turn + after.turn) // 2, self._batch)))
+            gap = after.turn - before.turn
+            if gap > 1 and (change > SURE or self.repeats):  # one continuation each is little work: all positions
+                worths.append((change + gap / 1e6, Task((before.turn + after.turn) // 2, self._batch)))
             elif change > SURE:
                 doubtful = [each for each in (before, after) if each.grows]
                 worths += [(noise * min(1.0, 2 * change), self._more(each)) for each in doubtful]
