@@ -19,14 +19,13 @@ Draw = Callable[[Replay | Original, Assessment | None], bytes]
 """Takes a match and where it turned, None = as it is kept next to the replay. Returns its card as PNG.
 
 The card shows the position in which the match turned, if that is known, and otherwise the last one. Raises RunError
-without the viewer, if Chromium fails and if it takes too long; UsageError for a match without a position and for one
-that is too long.
+without the viewer and if Chromium fails; UsageError for a match without a position, and for one that is too long.
 """
 
 
 @contextmanager
-def drawing(theme: str = "light") -> Iterator[Draw]:
-    """Yields what draws cards, all in one browser. RunError without Chromium."""
+def drawing(theme: str = "light", most_s: float = MOST_S) -> Iterator[Draw]:
+    """Yields what draws cards, all in one browser. RunError without Chromium. `most_s`: for one card."""
     scheme = "light" if theme == "light" else "dark"
     with asyncio.Runner() as loop:
         browser = AsyncExitStack()
@@ -35,11 +34,11 @@ def drawing(theme: str = "light") -> Iterator[Draw]:
 
         def draw(replay: Replay | Original, assessment: Assessment | None) -> bytes:
             try:
-                return loop.run(_drawn(page, replay, assessment))
+                return loop.run(asyncio.wait_for(_drawn(page, replay, assessment), most_s))
             except Error as error:
                 raise RunError(f"Chromium failed: {str(error).splitlines()[0]}") from error
             except TimeoutError as error:
-                raise RunError(f"the card was not done after {MOST_S} s") from error
+                raise UsageError(f"{replay.path} is too long: its card was not done after {most_s:g} s") from error
 
         try:
             yield draw
@@ -49,9 +48,8 @@ def drawing(theme: str = "light") -> Iterator[Draw]:
 
 async def _drawn(page: Page, replay: Replay | Original, assessment: Assessment | None) -> bytes:
     document = empty_page(replay.game, "film")
-    async with asyncio.timeout(MOST_S):
-        await page.set_content(document)
-        if await load(page, replay, Cut(), assessment) == 0:
-            raise UsageError(f"{replay.path}: the match has no position to show")
-        await page.evaluate("refereeFilm.card()")
-        return await page.screenshot()
+    await page.set_content(document)
+    if await load(page, replay, Cut(), assessment) == 0:
+        raise UsageError(f"{replay.path}: the match has no position to show")
+    await page.evaluate("refereeFilm.card()")
+    return await page.screenshot()

@@ -11,6 +11,7 @@ from PIL import Image, ImageChops
 from referee.addons.web.card import drawing
 from referee.addons.web.link_preview import Preview, tags
 from referee.harness.cli.main import main
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.assessment import assessor
 from referee.harness.replay.reader import Replay
 
@@ -71,6 +72,18 @@ def test_cards_of_one_browser_do_not_depend_on_those_before(played: Played) -> N
     first, other, again = drawn(*files)
     assert ImageChops.difference(first, again).getbbox() is None
     assert ImageChops.difference(first, other).getbbox() is not None
+
+
+def test_a_card_that_takes_too_long_is_none(played: Played) -> None:
+    replay = Replay(played("connectfour"))
+
+    def draw() -> None:
+        with drawing(most_s=0.001) as draws:
+            with pytest.raises(UsageError, match="is too long: its card was not done after"):
+                draws(replay, None)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(draw).result()
 
 
 def test_what_chats_show_is_text_and_has_a_picture_only_with_its_address() -> None:
