@@ -78,9 +78,9 @@ def test_a_card_that_takes_too_long_is_none(played: Played) -> None:
     replay = Replay(played("connectfour"))
 
     def draw() -> None:
-        with drawing(most_s=0.001) as draws:
-            with pytest.raises(UsageError, match="is too long: its card was not done after"):
-                draws(replay, None)
+        too_long = pytest.raises(UsageError, match="is too long: its card was not done after")
+        with drawing(most_s=0.001) as draws, too_long:
+            draws(replay, None)
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(draw).result()
