@@ -2,17 +2,17 @@
 
     python -m referee.benchmarks.turning_points [--json] [--matches N] [--seconds S]
 
-A random bot plays `@blocker`, with the random bot at seat 0 in every other match. A search finds the exact value of
-each position: win, draw or loss with the best play of both. The curve agrees with a turn that changed the value if it
-goes the same way there. A blunder is a turn that made the value worse for the seat that moved; it is found if a moment
-names the turn, or a stretch of turns with it.
+A random bot plays a built-in one, with the random bot at seat 0 in every other match. A search of its own finds the
+exact value of each position: win, draw or loss with the best play of both. The curve agrees with a turn that changed
+the value if it goes the same way there. A blunder is a turn that made the value worse for the seat that moved; it is
+found if a moment names the turn, or a stretch of turns with it.
 """
 
 import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,24 @@ from referee.addons.analysis.record import Analysis
 from referee.games.contract import State
 from referee.harness.replay.reader import Replay
 
-GAMES: dict[str, tuple[str, dict[str, Any]]] = {
-    "tic-tac-toe": ("tictactoe", {}),
-    "Connect Four, 4×4": ("connectfour", {"columns": 4, "rows": 4}),
+
+def whole_key(state: State) -> bytes:
+    """Returns the position's own key."""
+    return state.key()
+
+
+def short_key(state: State) -> bytes:
+    """Returns a key of OpenSpiel's Quoridor: its own has all moves so far, which matter by their number alone."""
+    shown = state.view(None)
+    return f"{len(shown.history)} {shown.board}".encode()
+
+
+GAMES: dict[str, tuple[str, dict[str, Any], str, Callable[[State], bytes]]] = {
+    "tic-tac-toe": ("tictactoe", {}, "@blocker", whole_key),
+    "Connect Four, 4×4": ("connectfour", {"columns": 4, "rows": 4}, "@blocker", whole_key),
+    "Quoridor, 3×3, a wall each": ("openspiel:quoridor", {"board_size": 3}, "@mcts:20", short_key),
 }
-"""By the name of a row: the game and its options."""
+"""By the name of a row: the game, its options, the bot that the random one plays, and what tells positions apart."""
 MATCHES = 500
 SECONDS = 30.0
 
@@ -49,15 +62,15 @@ class Figures(Struct):
 class Exact:
     """The exact value of positions, as the score of seat 0 from 0 to 1. Each is searched once."""
 
-    def __init__(self) -> None:
-        self._known: dict[bytes, float] = {}
+    def __init__(self, key: Callable[[State], bytes] = whole_key) -> None:
+        self._key, self._known = key, dict[bytes, float]()
 
     def value(self, state: State) -> float:
         """Returns the value of a position of a game for two without luck."""
         if state.result is not None or not state.awaited:
             return worth(state.result, 2)[0]
         ((mover, _),) = state.awaited.items()
-        if (known := self._known.get(key := state.key())) is None:
+        if (known := self._known.get(key := self._key(state))) is None:
             best = max if mover == 0 else min
             known = self._known[key] = best(self._after(state, mover))
         return known
@@ -74,11 +87,11 @@ class Exact:
 
 def measured(name: str, matches: int, seconds: float, folder: Path) -> Figures:
     """Plays, analyses and counts."""
-    game, options = GAMES[name]
-    figures, exact = Figures(), Exact()
+    game, options, bot, key = GAMES[name]
+    figures, exact = Figures(), Exact(key)
     for number in range(matches):
         file = folder / f"{number}.jsonl"
-        bots: list[Any] = [_random, "@blocker"]
+        bots: list[Any] = [_random, bot]
         referee.play(game, bots if number % 2 == 0 else bots[::-1], seed=number, options=options, replay=file)
         replay = Replay(file)
         history = History(replay)

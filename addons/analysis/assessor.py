@@ -26,4 +26,4 @@ def made(replay: Replay, seconds: float, keep: Path) -> Assessment:
 def _shown(found: record.Analysis) -> Assessment:
     points = [Point(each.turn, each.expected, each.error) for each in found.points]
     moments = [Moment(each.turn, each.before, each.words) for each in found.moments]
-    return Assessment(f"@{found.bot}", points, moments)
+    return Assessment(found.by, points, moments)

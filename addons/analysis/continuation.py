@@ -18,21 +18,20 @@ def worth(result: Result | None, seats: int) -> tuple[float, ...]:
     return tuple((sum(mine < other for other in ranks) + (ranks.count(mine) - 1) / 2) / others for mine in ranks)
 
 
-def played_on(
+def ended(
     state: State,
     told: Sequence[Sequence[Notice]],
     policy: Policy,
     seed: int,
     first: Mapping[Player, Any] | None = None,
     most_turns: int = MOST_TURNS,
-) -> tuple[float, ...]:
-    """Plays a copy of a position to its end, and returns the worth of that to each seat.
+) -> State:
+    """Plays a copy of a position to its end, which it returns.
 
     `seed` decides all luck to come, hidden cards and what the bots draw. `first`: answers of the first turn. After
     `most_turns` the match is stopped, as by its clock.
     """
     position = state.copy(derive_seed(seed, "luck"))
-    seats = len(told)
     bots = policy.bots(position, told, seed)
     answers = dict(first or {})
     for _ in range(most_turns):
@@ -48,4 +47,4 @@ def played_on(
         answers = {}
     if position.result is None:
         position.stop("the analysis ends here")
-    return worth(position.result, seats)
+    return position

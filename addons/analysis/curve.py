@@ -4,19 +4,22 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from referee.addons.analysis.continuation import MOST_TURNS, played_on, worth
+from referee.addons.analysis.continuation import MOST_TURNS, ended, worth
 from referee.addons.analysis.history import History
 from referee.addons.analysis.policy import Policy
 from referee.games.contract import Player
+from referee.games.dice import Dice
 
 BATCH = 8
 """Continuations that are played from a position at a time."""
 MOST = 64
 """Continuations from one position."""
+SAME = 3
+"""How many continuations are compared, to find out whether all are the same."""
 SURE = 0.04
 """An expected score is known well enough if its interval is not wider than this to either side."""
 FIRST_SHARE = 0.5
@@ -26,13 +29,24 @@ LEAST_POSITIONS = 12
 
 
 class Estimate(Struct):
-    """What continuations from one position say."""
+    """What one position is worth."""
 
     turn: int
     scores: list[tuple[float, ...]] = field(default_factory=list)
     """The worth of each continuation to each seat. The n-th of all positions have the same seed."""
-    exact: bool = False
-    """The match was over there."""
+    source: Literal["played", "repeated", "exact", "evaluated"] = "played"
+    """By continuations; by one, as all others would be the same; exactly, by search or as the match is over; or as an
+    engine says. All but the first have one score."""
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it comes from continuations."""
+        return self.source in ("played", "repeated")
+
+    @property
+    def grows(self) -> bool:
+        """Whether more continuations would tell more."""
+        return self.source == "played" and len(self.scores) < MOST
 
     def expected(self, player: Player) -> float:
         """Returns the expected score of a seat, from 0 to 1."""
@@ -43,7 +57,7 @@ class Estimate(Struct):
 
         A quarter is added to the sum of squares, since a few equal results are no certainty.
         """
-        if self.exact:
+        if self.source != "played":
             return 0.0
         mean, count = self.expected(player), len(self.scores)
         variance = (sum((each[player] - mean) ** 2 for each in self.scores) + 0.25) / count
@@ -68,7 +82,21 @@ def sampled(history: History, policy: Policy, task: Task) -> list[tuple[float, .
     """Plays the continuations of a task."""
     state, told = history.at(task.turn)
     turns = most_turns(history, task.turn)
-    return [played_on(state, told, policy, seed, task.first, turns) for seed in task.seeds]
+    ends = [ended(state, told, policy, seed, task.first, turns) for seed in task.seeds]
+    return [worth(end.result, len(told)) for end in ends]
+
+
+def repeats(history: History, policy: Policy) -> bool:
+    """Returns whether all continuations from a position are the same: neither the game nor the bot draws luck."""
+    for turn in (history.turns // 2, 0):
+        (state, told), keys = history.at(turn), set()
+        for seed in range(SAME):
+            end = ended(state, told, policy, seed, most_turns=most_turns(history, turn))
+            end.dice = Dice(0)
+            keys.add(end.key())
+            if len(keys) > 1:
+                return False
+    return True
 
 
 Play = Callable[[Sequence[Task]], Iterable[list[tuple[float, ...]]]]
@@ -91,13 +119,22 @@ def halved(turns: Sequence[int]) -> list[int]:
 class Curve:
     """The estimates of a match, which become better while there is time."""
 
-    def __init__(self, history: History, policy: Policy, cost_s: float) -> None:
-        """`cost_s`: of one continuation, about."""
-        self.history, self.policy, self.cost_s = history, policy, cost_s
+    by = "the search"
+    """Who says so: the search alone, a built-in bot that plays the continuations, or an engine."""
+
+    cost_s = 0.0
+    """Of one continuation, about."""
+    repeats = False
+    """All continuations from a position are the same."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.best: Callable[[int], Iterable[Any]] = lambda turn: ()
+        """Returns the best answers after a turn whose estimate does not come from continuations."""
         self.estimates: dict[int, Estimate] = {}
         if history.result is not None:
             last = worth(history.result, len(history.names))
-            self.estimates[history.turns] = Estimate(history.turns, [last], exact=True)
+            self.estimates[history.turns] = Estimate(history.turns, [last], "exact")
 
     def improve(self, play: Play, at_once: int, ends_at: float) -> Iterator[None]:
         """Plays continuations, `at_once` tasks at a time, until nothing is left to learn or no time is left.
@@ -108,15 +145,20 @@ class Curve:
         while time.monotonic() < ends_at and (waiting := waiting or self._next(at_once)):
             now, waiting = waiting[:at_once], waiting[at_once:]
             for task, scores in zip(now, play(now), strict=True):
-                self.estimates.setdefault(task.turn, Estimate(task.turn)).scores += scores
+                new = Estimate(task.turn, source="repeated" if self.repeats else "played")
+                self.estimates.setdefault(task.turn, new).scores += scores
             yield
+
+    @property
+    def _batch(self) -> range:
+        return range(1 if self.repeats else BATCH)
 
     def _first(self, cpu_s: float) -> list[Task]:
         """Returns positions at even distances, as many as half of the time allows."""
         turns = self.history.turns + (self.history.result is None)
-        count = max(LEAST_POSITIONS, int(cpu_s * FIRST_SHARE / (BATCH * max(self.cost_s, 1e-4))))
+        count = max(LEAST_POSITIONS, int(cpu_s * FIRST_SHARE / (len(self._batch) * max(self.cost_s, 1e-4))))
         looked_at = range(0, turns, max(1, math.ceil(turns / count)))
-        return [Task(turn, range(BATCH)) for turn in halved(looked_at)]
+        return [Task(turn, self._batch) for turn in halved(looked_at) if turn not in self.estimates]
 
     def _next(self, at_once: int) -> list[Task]:
         """Returns what would tell most: a position between two that differ, or more of one that is uncertain."""
@@ -126,14 +168,14 @@ class Curve:
             change = max(abs(after.expected(seat) - before.expected(seat)) for seat in seats)
             noise = max(math.hypot(before.error(seat), after.error(seat)) for seat in seats)
             if after.turn - before.turn > 1 and change > SURE:
-                worths.append((change, Task((before.turn + after.turn) // 2, range(BATCH))))
+                worths.append((change, Task((before.turn + after.turn) // 2, self._batch)))
             elif change > SURE:
-                doubtful = [each for each in (before, after) if not each.exact and len(each.scores) < MOST]
+                doubtful = [each for each in (before, after) if each.grows]
                 worths += [(noise * min(1.0, 2 * change), self._more(each)) for each in doubtful]
         worths += [
             (max(each.error(seat) for seat in seats) / 4, self._more(each))
             for each in self.in_order()
-            if not each.exact and len(each.scores) < MOST and max(each.error(seat) for seat in seats) > SURE
+            if each.grows and max(each.error(seat) for seat in seats) > SURE
         ]
         best: dict[int, tuple[float, Task]] = {}
         for value, task in worths:

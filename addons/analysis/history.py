@@ -16,17 +16,17 @@ class History:
 
     def __init__(self, replay: Replay) -> None:
         """Raises Difference for a replay that does not follow the rules."""
-        self.game, self.names = replay.game, replay.header.setup.names
-        self._steps: list[Step] = []
+        self.game, self.setup, self.names = replay.game, replay.header.setup, replay.header.setup.names
+        self.steps: list[Step] = []
         self._after: list[int] = []
         """For each turn, how many steps lead to the position after it, with those out of turn that follow it."""
         self.result: Result | None = None
         for _, state, step in positions(replay):
-            self._steps.append(step)
+            self.steps.append(step)
             if isinstance(step, Turn | Opening):
                 self._after.append(0)
             if self._after:
-                self._after[-1] = len(self._steps)
+                self._after[-1] = len(self.steps)
             self.result = state.result
         self._first = replay.new()
         self._kept: dict[int, tuple[State, tuple[int, ...]]] = {}
@@ -42,7 +42,7 @@ class History:
         every = max(1, len(self._after) // KEPT)
         state, done = self._first, 0
         for turn, after in enumerate(self._after):
-            for step in self._steps[done:after]:
+            for step in self.steps[done:after]:
                 self._note(apply_step(state, step))
             done = after
             if turn % every == 0:
@@ -59,7 +59,7 @@ class History:
         near = max(kept for kept in self._kept if kept <= turn)
         kept, counts = self._kept[near]
         state, more = kept.copy(), [0] * len(self.names)
-        for step in self._steps[self._after[near] : self._after[turn]]:
+        for step in self.steps[self._after[near] : self._after[turn]]:
             for event in apply_step(state, step):
                 for player in event.to if isinstance(event, Notice) else ():
                     more[player] += 1
@@ -69,7 +69,7 @@ class History:
     def step(self, turn: int) -> Turn:
         """Returns a turn from 1."""
         first = self._after[turn - 1]
-        (step,) = [each for each in self._steps[first : self._after[turn]] if isinstance(each, Turn)]
+        (step,) = [each for each in self.steps[first : self._after[turn]] if isinstance(each, Turn)]
         return step
 
     def movers(self, turn: int) -> tuple[Player, ...]:

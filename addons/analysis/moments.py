@@ -52,7 +52,7 @@ class Moment(Struct, frozen=True, omit_defaults=True):
         return self.turn - 1 if self.since is None else self.since
 
 
-def found(curve: Curve, play: Play, at_once: int, ends_at: float) -> Iterator[Moment]:
+def found(curve: Curve, play: Play = lambda _: (), at_once: int = 1, ends_at: float = 0.0) -> Iterator[Moment]:
     """Yields the largest changes of an expected score, at most `MOST`, in the order of the match.
 
     Until `time.monotonic` is `ends_at`, it tries what each would have been with other luck, or with other answers.
@@ -67,7 +67,12 @@ def found(curve: Curve, play: Play, at_once: int, ends_at: float) -> Iterator[Mo
     largest = sorted(changes, key=lambda each: -each[0])[:MOST]
     for number, (_, before, after) in enumerate(largest):
         left_s = (ends_at - time.monotonic()) / (len(largest) - number)
-        yield _moment(curve, before, after, play, int(left_s * at_once / (TRIES * max(curve.cost_s, 1e-4))))
+        tries = int(left_s * at_once / (len(_seeds(curve)) * max(curve.cost_s, 1e-4)))
+        yield _moment(curve, before, after, play, tries)
+
+
+def _seeds(curve: Curve) -> range:
+    return range(1 if curve.repeats else TRIES)
 
 
 def _error(before: Estimate, after: Estimate, seat: Player) -> float:
@@ -89,18 +94,22 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
     step = history.step(after.turn)
     answers: dict[Player, Any] = step.answers | step.faults
     moment = Moment(after.turn, player, change[player], _error(before, after, player), answer=answers.get(player))
+    if not before.is_played:
+        better = islice(curve.best(before.turn), NAMED) if change[player] < 0 else ()
+        return msgspec.structs.replace(moment, better=tuple(map(msgspec.to_builtins, better)))
     if tries < 1:
         return moment
-    ((*scores,),) = play([Task(before.turn, range(TRIES), answers)])
-    usual = sum(each[player] for each in scores) / TRIES
+    seeds = _seeds(curve)
+    ((*scores,),) = play([Task(before.turn, seeds, answers)])
+    usual = sum(each[player] for each in scores) / len(seeds)
     if abs(after.expected(player) - usual) > abs(change[player]) / 2:
         return msgspec.structs.replace(moment, luck=True)
     if change[player] >= 0 or player not in movers:
         return moment
     state, _ = history.at(before.turn)
     others = list(islice(state.legal(player), min(tries, ALTERNATIVES)))
-    played = play([Task(before.turn, range(TRIES), {**answers, player: answer}) for answer in others])
-    expected = [sum(each[player] for each in scores) / TRIES for scores in played]
+    played = play([Task(before.turn, seeds, {**answers, player: answer}) for answer in others])
+    expected = [sum(each[player] for each in scores) / len(seeds) for scores in played]
     best = sorted(zip(expected, others, strict=True), key=lambda each: -each[0])[:NAMED]
-    better = [msgspec.to_builtins(answer) for score, answer in best if score > after.expected(player) + LEAST]
-    return msgspec.structs.replace(moment, better=tuple(better))
+    kept = [msgspec.to_builtins(answer) for score, answer in best if score > after.expected(player) + LEAST]
+    return msgspec.structs.replace(moment, better=tuple(kept))

@@ -5,7 +5,7 @@ Nothing that a replay names is started.
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +14,7 @@ from referee.games.contract import Call, Notice, Player, State
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError
-from referee.harness.opponents import OPPONENTS, levels
+from referee.harness.opponents import OPPONENTS, levels, opponent_named, opponents
 from referee.protocol.messages import Encoding, Initialize, Limits
 
 RANDOM = "random"
@@ -25,9 +25,14 @@ Handler = Callable[[str, Any], Any]
 """A bot's program: takes the method and the params of a call or a notice, and returns the answer to a call."""
 
 
+OWN = "referee."
+"""Begins the modules that are known to play in this process, too. A stranger's bot may be any program."""
+
+
 def known(game: Game) -> list[str]:
     """Returns the built-in bots that can play a match of the game on, from the weakest to the strongest."""
-    return [name for name in levels(game.name) if name == RANDOM or (name in OPPONENTS and OPPONENTS[name].package)]
+    bots = opponents(game.name)
+    return [name for name in levels(game.name) if name == RANDOM or bots[name].path.startswith(OWN)]
 
 
 class Policy(Struct, frozen=True):
@@ -37,20 +42,31 @@ class Policy(Struct, frozen=True):
     name: str
 
     def __post_init__(self) -> None:
-        if self.name not in known(self.game):
+        if self.name.partition(":")[0] not in known(self.game):
             there = " ".join(f"@{each}" for each in known(self.game))
             raise UsageError(f"--with @{self.name}: expected a built-in bot that plays {self.game.name}: {there}")
+        try:
+            opponent_named(self.name, self.game.name)
+        except ValueError as error:
+            raise UsageError(f"--with {error}") from error
 
     def bots(self, state: State, told: Sequence[Sequence[Notice]], seed: int) -> "list[Bot]":
         """Returns a bot for each seat, which has had these notices."""
-        module = None if self.name == RANDOM else import_module(OPPONENTS[self.name].path)
         bots = []
         for player, notices in enumerate(told):
-            handle = None if module is None else module.GAMES[self.game.name](self._start(state, player, seed))
+            handle = None if self.name == RANDOM else self._handler(self._start(state, player, seed))
             bots.append(bot := Bot(state, Dice(derive_seed(seed, "random", player)), handle))
             for notice in notices:
                 bot.told(notice)
         return bots
+
+    def _handler(self, start: Initialize) -> Handler:
+        opponent = opponent_named(self.name, self.game.name)
+        assert opponent is not None
+        module = import_module(opponent.path)
+        if self.name in OPPONENTS:
+            return cast(Handler, module.GAMES[self.game.name](start))
+        return cast(Handler, module.handler(start, opponent.number))
 
     def _start(self, state: State, player: Player, seed: int) -> Initialize:
         setup = state.setup

@@ -14,7 +14,7 @@ from referee.harness.common.output import write_whole
 from referee.harness.common.paths import open_file
 from referee.protocol.errors import UNDECODABLE
 
-VERSION = 2
+VERSION = 3
 MOST_SHARE = 4.0
 """No expected score and no error of one is larger."""
 MOST_BYTES = 16 << 20
@@ -28,8 +28,11 @@ class Point(Struct, frozen=True):
     expected: tuple[float, ...]
     """The share of the other seats that each beats, from 0 to 1; a tie is half."""
     error: tuple[float, ...]
-    """Half of a 95 % interval; 0 where the match was over."""
+    """Half of a 95 % interval; 0 with less than two different continuations."""
     continuations: int
+    """0 = it is exact, or an engine says so. 1 = others would be the same."""
+    exact: bool = False
+    """It was searched to the end, or the match was over there."""
 
 
 class Analysis(Struct, frozen=True):
@@ -39,8 +42,8 @@ class Analysis(Struct, frozen=True):
     game: str
     sha256: str
     """Of the replay's content, decompressed."""
-    bot: str
-    """The built-in bot that played the continuations."""
+    by: str
+    """Who says so: the built-in bot that played the continuations, such as `@advanced`; an engine; or the search."""
     points: tuple[Point, ...]
     moments: tuple[Moment, ...]
 
@@ -53,12 +56,13 @@ def analysis(curve: Curve, moments: list[Moment], sha256: str) -> Analysis:
             each.turn,
             tuple(round(each.expected(seat), 4) for seat in seats),
             tuple(round(each.error(seat), 4) for seat in seats),
-            len(each.scores),
+            len(each.scores) if each.is_played else 0,
+            each.source == "exact",
         )
         for each in curve.in_order()
     ]
     told = tuple(replace(moment, words=sentence(curve.history, moment)) for moment in moments)
-    return Analysis(VERSION, curve.history.game.name, sha256, curve.policy.name, tuple(points), told)
+    return Analysis(VERSION, curve.history.game.name, sha256, curve.by, tuple(points), told)
 
 
 def beside(replay: Path) -> Path:

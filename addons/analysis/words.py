@@ -11,7 +11,8 @@ from referee.harness.cli.reports.text import as_json, printable
 def sentence(history: History, moment: Moment) -> str:
     """Says what happened on a turn, what it cost or won, and what would have been better."""
     name = printable(history.names[moment.player])
-    amount = f"{abs(moment.change):.0%} ± {moment.error:.0%} of the match"
+    error = f" ± {moment.error:.0%}" if moment.error else ""
+    amount = f"{abs(moment.change):.0%}{error} of the match"
     if moment.since is not None:
         verb = "lost" if moment.change < 0 else "won"
         return f"Turns {moment.since + 1} to {moment.turn}, {name}: {verb} {amount}."
@@ -27,7 +28,8 @@ def sentence(history: History, moment: Moment) -> str:
     if moment.change > 0:
         return f"Turn {moment.turn}, {name}: {said} won {amount}."
     better = [answer_in_words(state, history, call, answer) for answer in moment.better]
-    instead = f" {' or '.join(better)} would have kept it." if better else ""
+    others = [each for each in dict.fromkeys(better) if each != said]
+    instead = f" {' or '.join(others)} would have kept it." if others else ""
     return f"Turn {moment.turn}, {name}: {said} cost {amount}.{instead}"
 
 

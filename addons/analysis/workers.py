@@ -24,13 +24,19 @@ _history: History | None = None
 """In such a process: the match."""
 
 
-def chosen(history: History, seconds: float) -> tuple[Policy, float]:
-    """Returns the strongest built-in bot that is quick enough, and about how long a continuation with it takes."""
+def chosen(history: History, seconds: float, policy: Policy | None) -> tuple[Policy, float]:
+    """Returns the built-in bot that plays, and about how long a continuation with it takes.
+
+    `policy`: the one that the user named; None = the strongest that is quick enough.
+    """
+    if policy is not None:
+        return policy, cost(history, policy)
     jobs = len(os.sched_getaffinity(0))
     for name in reversed(known(history.game)):
         cost_s = cost(history, policy := Policy(history.game, name))
         if cost_s * LEAST <= seconds * jobs:
             break
+    assert policy is not None
     return policy, cost_s
 
 

@@ -66,6 +66,7 @@ PAGES = (
     Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True, has_results=True),
     Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True, has_results=True),
     Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True, has_results=True),
+    Page("GET", "/games/{name}.png", EVERYBODY, public.game_card, is_slow=True, has_results=True),
     Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True, has_results=True),
     Page("GET", "/news", EVERYBODY, public.news),
     Page("GET", "/finals", EVERYBODY, final.finals_page, has_results=True),
@@ -83,6 +84,7 @@ PAGES = (
     Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True, has_results=True),
     Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True, has_results=True),
     Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True, has_results=True),
+    Page("GET", "/finals/{final}/games/{name}.png", EVERYBODY, final.final_card, is_slow=True, has_results=True),
     Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True, has_results=True),
     Page("GET", "/team", MEMBER, team.team_page),
     Page("POST", "/team/link", MEMBER, team.new_join_link),
@@ -157,7 +159,8 @@ class Application:
         templates.globals |= frame
         templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
-        self.live = Live(store, lambda: {**frame, "more_head": live_head}, settings.zone)
+        address = settings.address if settings.behind_proxy else ""  # of this machine, it helps nobody
+        self.live = Live(store, lambda: {**frame, "more_head": live_head}, settings.zone, address)
         self.readers = Readers(settings)
         self._watched_at = -WATCHED_S
 

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from referee.addons.host import finals, switches
 from referee.addons.host.access import Asked, Denied, see
 from referee.addons.host.live import HTML, LiveSite
-from referee.addons.host.public_pages import shown_game, shown_replay
+from referee.addons.host.public_pages import shown_card, shown_game, shown_replay
 from referee.addons.tournament.format_options import FORMATS as OPTIONS
 from referee.addons.tournament.plan import Plan
 from referee.harness.common.errors import UsageError
@@ -77,6 +77,11 @@ def _page(asked: Asked, name: str) -> Response:
 def final_game(asked: Asked) -> Response:
     """Answers with a game of a final in the viewer."""
     return shown_game(asked, _site(asked), None)
+
+
+def final_card(asked: Asked) -> Response:
+    """Answers with the card of a game of a final."""
+    return shown_card(asked, _site(asked))
 
 
 def final_replay(asked: Asked) -> Response:

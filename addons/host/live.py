@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -30,6 +31,7 @@ from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
 from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
+from referee.addons.web.link_preview import draws_cards
 from referee.addons.web.server.pages import Page, page
 from referee.harness.common.errors import RunError, UsageError
 
@@ -194,9 +196,12 @@ class LiveSite(Site):
 class Live:
     """The newest `LiveSite`, for the public and, while the table is frozen, one for the teams."""
 
-    def __init__(self, store: Store, frame: Callable[[], dict[str, str]], zone: str = "UTC") -> None:
-        """`frame`: returns what stands around each page. `zone`: the time zone of the pages."""
-        self.folder, self.store, self._frame, self._zone = store.folder, store, frame, zone
+    def __init__(self, store: Store, frame: Callable[[], dict[str, str]], zone: str = "UTC", address: str = "") -> None:
+        """`frame`: returns what stands around each page. `zone`: the time zone of the pages.
+
+        `address`: where everybody reaches them, for chats; empty = only this machine does.
+        """
+        self.folder, self.store, self._frame, self._zone, self._address = store.folder, store, frame, zone, address
         self.number = int(time.time() * 1000)
         """Counts the changes of the public table, which has it. Another process of the contest counts other numbers."""
         self.problem = ""
@@ -240,6 +245,7 @@ class Live:
         if self._seen is not None:
             whole.follow(self.whole)
             public.follow(self.public)
+        whole.address = public.address = self._address
         self.whole, self.public = whole, public
         table = self.public.page("index.html")
         assert table is not None
@@ -273,7 +279,7 @@ class Live:
             if key not in self._games:
                 while len(self._games) >= KEPT_GAMES:
                     del self._games[next(iter(self._games))]
-                self._games[key] = site.viewer_page(*found, seat)
+                self._games[key] = site.viewer_page(*found, seat, draws_cards())
             return self._games[key]
 
     def final(self, name: str) -> LiveSite | None:
@@ -291,6 +297,7 @@ class Live:
                 book = read(folder, plan=plan)
                 book = book if facts.shown is None else shown_book(plan, book, facts.shown)
                 site = LiveSite(plan, folder, book, self._frame(), self._zone, facts.remarks)
+                site.address = self._address and f"{self._address}/finals/{quote(name)}"
             self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
             return site
 

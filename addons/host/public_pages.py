@@ -10,7 +10,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from starlette.responses import Response
 
-from referee.addons.host import contest_rules, first_bots, switches, teams
+from referee.addons.host import cards, contest_rules, first_bots, switches, teams
 from referee.addons.host.access import CLASS_RATE, Asked, Denied, see, set_session
 from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
@@ -21,6 +21,8 @@ from referee.harness.common.known_games import find_game
 from referee.harness.common.rules import page_text
 from referee.harness.new import write as new
 
+NEW_CARDS = 20, 60.0
+"""How many cards are drawn at once, and again within so many seconds: games may be played beside."""
 VIEWER_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"
 """The page with the viewer names its own script by hash, in a policy of its own.
 
@@ -72,6 +74,11 @@ def game_replay(asked: Asked) -> Response:
     return shown_replay(asked, asked.contest.live.public, None)
 
 
+def game_card(asked: Asked) -> Response:
+    """Answers with the card of a game."""
+    return shown_card(asked, asked.contest.live.public)
+
+
 def shown_game(asked: Asked, site: LiveSite, seat: int | None) -> Response:
     """Answers with a game in the viewer. `seat`: of the team that asks."""
     asked.contest.rates.check(f"game {asked.network}", 60, 60)
@@ -79,6 +86,14 @@ def shown_game(asked: Asked, site: LiveSite, seat: int | None) -> Response:
     if content is None:
         raise Denied(404, "there is no such game, or its replay was not kept")
     return Response(content, media_type=HTML, headers={"content-security-policy": VIEWER_POLICY})
+
+
+def shown_card(asked: Asked, site: LiveSite) -> Response:
+    """Answers with the card of a game, which chats show with a link to its page."""
+    content = cards.card(site, asked.path["name"], lambda: asked.contest.rates.check("new card", *NEW_CARDS))
+    if content is None:
+        raise Denied(404, "there is no such game, or it has no card")
+    return Response(content, media_type="image/png")
 
 
 def shown_replay(asked: Asked, site: LiveSite, seat: int | None) -> Response:

@@ -55,7 +55,8 @@ class Spiel(State):
             syzygy.opened(self._syzygy)  # a table that is missing is said before the match
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-        self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
+        sampled = self._type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+        self.deals_again = self._perfect and not sampled  # OpenSpiel deals neither hidden cards nor such luck again
         self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
         self._for_a_point = pays_a_point(self._game)
         self._observed = self._type.provides_observation_string

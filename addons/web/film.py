@@ -21,6 +21,7 @@ from referee.addons.web.browser import open_page
 from referee.addons.web.page import empty_page, lines
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.output import whole_file
+from referee.harness.replay.assessment import Assessment
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 
@@ -115,10 +116,13 @@ async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg:
     return turns
 
 
-async def load(page: Page, replay: Replay | Original, cut: Cut) -> int:
-    """Gives the page the match up to the last turn that is shown. Returns how many positions it has."""
+async def load(page: Page, replay: Replay | Original, cut: Cut, assessment: Assessment | None = None) -> int:
+    """Gives the page the match up to the last turn that is shown. Returns how many positions it has.
+
+    `assessment`: where it turned; None = as it is kept next to the replay.
+    """
     positions, size = 0, 0
-    left = lines(replay)
+    left = lines(replay, assessment=assessment)
     while text := b"".join(islice(left, BATCH)):
         size += len(text)
         positions = await page.evaluate("text => refereeFilm.take(text)", text.decode())

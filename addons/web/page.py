@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from referee.addons.web.link_preview import Preview, tags
 from referee.addons.web.replay_list import FileSource
 from referee.addons.web.viewer_frames import Eyes, FrameBuilder, frame_builder
 from referee.games.contract import Player, State
@@ -89,11 +90,13 @@ Promise.all(["style", "painter", "script"].map(inflated)).then((texts) => {
 """Loads the viewer's style and script. The page's policy names them by hash, so that no others run."""
 
 
-def page(replay: Replay | Original, games: str = "", assessment: Assessment | None = None) -> bytes:
+def page(
+    replay: Replay | Original, games: str = "", assessment: Assessment | None = None, preview: Preview | None = None
+) -> bytes:
     """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer.
 
     `games`: the address of a page that lists this match and others, to which it links. `assessment`: where the match
-    turned; None = as it is kept next to the replay.
+    turned; None = as it is kept next to the replay. `preview`: what chats show of the page; None = nothing.
     """
     script, style, painter = built("viewer.js"), built("viewer.css"), painters([replay.game])
     scripts = " ".join(map(_hash, (UNPACK, painter, script)))
@@ -105,13 +108,15 @@ def page(replay: Replay | Original, games: str = "", assessment: Assessment | No
     packed = "".join(
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
-    title, site = html.escape(about(replay).title), f' data-games="{html.escape(games)}"' if games else ""
+    title, site = about(replay).title, f' data-games="{html.escape(games)}"' if games else ""
+    shared = "" if preview is None else tags(title, preview)
     licences = html.escape(built("licences.md"), quote=False)  # of the packages in the script
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f'<title>{title}</title>\n<div id="app"{site}></div>\n{packed}<script>{UNPACK}</script>\n'
+        f"<title>{html.escape(title)}</title>\n{shared}"
+        f'<div id="app"{site}></div>\n{packed}<script>{UNPACK}</script>\n'
         f'<template id="licences"><pre>{licences}</pre></template>\n</html>\n'
     ).encode()
 

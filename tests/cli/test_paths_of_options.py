@@ -68,6 +68,7 @@ BASES = {
     "serve aibg": "--users users --bind 127.0.0.1:PORT",
     "serve arena": "--bind 127.0.0.1:PORT",
     "serve user": "ada --users new",
+    "team analyse": AWAY,
     "team games": AWAY,
     "team practice": f"@random {AWAY}",
     "team replay": f"NAME {AWAY}",

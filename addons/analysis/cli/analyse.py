@@ -17,6 +17,7 @@ from referee.harness.cli.reports.board_text import SEAT_STYLES
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.replay.reader import Replay
+from referee.protocol.text import counted
 
 ROWS = 24
 """Lines of the curve on a terminal."""
@@ -35,20 +36,22 @@ def analyse(
 ) -> int:
     """Shows on which turns a match turned.
 
-    A built-in bot plays on from many positions of the match, at all seats and many times. Nothing that the replay names
-    is started. The result is kept next to the replay, in FILE.analysis.json.
+    Positions of small games are searched to the end. From others, a built-in bot plays on, at all seats and many times;
+    or an engine that you name evaluates each position. Nothing that the replay names is started. The result is kept
+    next to the replay, in FILE.analysis.json.
 
     Args:
         file: The replay.
         seconds: How long to play on, at most.
-        bot: The built-in bot, such as @advanced. Default: the strongest that is quick enough.
+        bot: The built-in bot, such as @advanced; or an engine that reports evaluations, such as uci:stockfish. Default:
+            the strongest built-in bot that is quick enough.
         again: Do not show what is kept, but play again.
         keep_it: Keep the result next to the replay.
     """
     name_folder(game)
     replay = Replay(file)
     known = None if again else kept(file, replay.sha256)
-    if known is not None and bot is not None and known.bot != bot.removeprefix("@"):
+    if known is not None and bot is not None and known.by != bot:
         known = None
     is_kept = keep_it or known is not None
     if known is None:
@@ -65,8 +68,20 @@ def analyse(
     else:
         _show(replay, known)
         place = f" Kept in {beside(file)}" if is_kept else ""
-        out.print(f"@{known.bot} played on from {len(known.points)} positions.{place}", style="dim")
+        out.print(f"{_source(known)}.{place}", style="dim")
     return PLAYED
+
+
+def _source(known: Analysis) -> str:
+    exact = sum(point.exact for point in known.points)
+    played = sum(point.continuations > 0 for point in known.points)
+    evaluated = len(known.points) - exact - played
+    parts = (
+        (played, f"{known.by} played on from {counted(played, 'position')}"),
+        (evaluated, f"{known.by} evaluated {counted(evaluated, 'position')}"),
+        (exact, f"exact at {counted(exact, 'position')}"),
+    )
+    return "; ".join(words for number, words in parts if number)
 
 
 def _show(replay: Replay, known: Analysis) -> None:
@@ -96,5 +111,6 @@ def _curve(known: Analysis, names: list[str]) -> Iterator[Text]:
             line.append("█" * (upto - drawn), style=SEAT_STYLES[seat % len(SEAT_STYLES)])
             drawn = upto
         figures = "  ".join(f"{expected:.0%}" for expected in point.expected)
-        line.append(f"  {figures}  ± {max(point.error):.0%}", style="dim")
+        sure = f"± {max(point.error):.0%}" if max(point.error) else "exact" if point.exact else ""
+        line.append(f"  {figures}  {sure}".rstrip(), style="dim")
         yield line

@@ -25,6 +25,7 @@ PRACTICE = "practice-"
 """Begins the names of practice games."""
 
 team_app = App(name="team", help="Shows and changes your part in a contest: the team's page without a browser.")
+team_app.command("referee.addons.host.cli.team_analyse:analyse", name="analyse")
 
 
 @Parameter(name="*", group="Contest")
@@ -84,7 +85,8 @@ def games(*, lost: bool = False, day: str | None = None, where: Where = Where())
     if day is not None:
         if lost:
             raise UsageError("--day fetches all games of the day; leave --lost out")
-        return _saved(client, f"/team/days/{quote(day, safe='')}.zip", f"games-{_plain(day)}.zip")
+        out.print(str(_saved(client, f"/team/days/{quote(day, safe='')}.zip", f"games-{_plain(day)}.zip")))
+        return PLAYED
     for each in client.got("/team/games", list[TeamGame]):
         if each.is_lost or not lost:
             _print(each.ended, f"seat {each.seat}", f"against {each.rivals}:", each.result, each.name)
@@ -98,10 +100,16 @@ def replay(game: str, *, where: Where = Where()) -> int:
     Args:
         game: The name that `referee team games` prints, or practice-N.
     """
+    out.print(str(fetched_replay(where.client, game)))
+    return PLAYED
+
+
+def fetched_replay(client: Client, game: str) -> Path:
+    """Writes the replay of a game into the folder of replays, and returns its path."""
     number = game.removeprefix(PRACTICE)
     is_practice = game.startswith(PRACTICE) and number.isdecimal()
     path = f"/team/practice/{number}/replay" if is_practice else f"/team/games/{quote(game, safe='')}.jsonl.gz"
-    return _saved(where.client, path, f"{_plain(game)}.jsonl.gz")
+    return _saved(client, path, f"{_plain(game)}.jsonl.gz")
 
 
 @team_app.command
@@ -165,7 +173,8 @@ def practice(
     _print(f"{name}:", state.result)
     if not state.has_replay:
         return AT_FAULT if state.status != "played" else PLAYED
-    return _saved(client, f"/team/practice/{number}/replay", f"{name}.jsonl.gz")
+    out.print(str(fetched_replay(client, name)))
+    return PLAYED
 
 
 def _plain(name: str) -> str:
@@ -175,11 +184,10 @@ def _plain(name: str) -> str:
     return name
 
 
-def _saved(client: Client, path: str, file: str) -> int:
-    """Writes a file of the contest into the folder of replays, and prints its path."""
+def _saved(client: Client, path: str, file: str) -> Path:
+    """Writes a file of the contest into the folder of replays, and returns its path."""
     content = client.fetched(path, MOST_BYTES)
     with writing(REPLAYS):
         make_folder(REPLAYS)
         replace_file(REPLAYS / file, content)
-    out.print(str(REPLAYS / file))
-    return PLAYED
+    return REPLAYS / file

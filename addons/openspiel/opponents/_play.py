@@ -13,17 +13,17 @@ Choose = Callable[[Position], int]
 """Takes what the bot sees, and returns the number of a legal action."""
 
 
-def serve(name: str, begin: Callable[[Initialize], Choose]) -> None:
-    """Plays match after match. `begin` returns what chooses the actions of one."""
+def chosen_by(choose: Choose) -> Handler:
+    """Returns what answers calls by the choice of a bot."""
 
-    def start(match: Initialize) -> tuple[Handler, str]:
-        choose = begin(match)
+    def handle(method: str, params: dict[str, Any]) -> Any:
+        if method != ACT.name:
+            raise UnknownMethod(method)
+        return {"action": choose(msgspec.convert(params, Position))}
 
-        def handle(method: str, params: dict[str, Any]) -> Any:
-            if method != ACT.name:
-                raise UnknownMethod(method)
-            return {"action": choose(msgspec.convert(params, Position))}
+    return handle
 
-        return handle, name
 
-    serve_matches(start)
+def serve(name: str, handler: Callable[[Initialize, int | None], Handler], number: int | None = None) -> None:
+    """Plays match after match. `handler` begins one, with the bot's number, and returns what answers its calls."""
+    serve_matches(lambda match: (handler(match, number), name))

@@ -1,8 +1,9 @@
 """`referee tournament page`: writes a web site of plain files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -14,11 +15,15 @@ from referee.addons.tournament.reports.author_links import write_links
 from referee.addons.tournament.reports.past_tables import freeze as freeze_table
 from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.web.link_preview import draws_cards
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, warn
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.protocol.text import counted
+
+if TYPE_CHECKING:
+    from referee.addons.web.card import Draw
 
 
 def write_page(
@@ -47,12 +52,13 @@ def write_page(
         organiser: Who organises it.
         analyse: How many of the closest games say where they turned, as a built-in bot sees it. Each takes about 10
             seconds the first time. Default: none.
-        address: URL: where the site will be, such as https://cup.example.org. The secret links then begin with it.
+        address: URL: where the site will be, such as https://cup.example.org. The secret links then begin with it. With
+            the extra `pictures` and Chromium, each page of a game gets a card: a picture that chats show with a link.
         freeze: NAME: keep the table of this moment on a page of its own, such as WEEK-3, whatever is played later.
     """
     from referee.addons.tournament.reports import site  # a template engine takes 60 ms to load
 
-    if address is not None and not address.startswith(("https://", "http://")):
+    if address is not None and not (address.startswith(("https://", "http://")) and address.isprintable()):
         raise UsageError(f"--address {address}: expected an address such as https://cup.example.org")
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
@@ -60,7 +66,8 @@ def write_page(
     if freeze is not None:
         freeze_table(folder, plan, freeze)
     where = folder / f"page-{reader}" if to is None else to
-    written = site.write(plan, folder, where, reader, viewed, organiser, analyse)
+    with _cards(address) as draw:
+        written = site.write(plan, folder, where, reader, viewed, organiser, analyse, address or "", draw)
     print_written(where, written.files, written.kept)
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
@@ -73,6 +80,23 @@ def write_page(
         merged = write_links(folder, ((name, files.get(name, ""), link) for name, link in links.items()))
         out.print(f"for a mail merge: {merged}")
     return PLAYED
+
+
+@contextmanager
+def _cards(address: str | None) -> Iterator["Draw | None"]:
+    """Yields what draws cards; None if that cannot be done here, or nobody knows the address that chats need."""
+    if address is None or not draws_cards():
+        yield None
+        return
+    from referee.addons.web.card import drawing  # Playwright, an extra
+
+    with ExitStack() as opened:
+        try:
+            draw = opened.enter_context(drawing())
+        except RunError as error:
+            warn(f"the games get no cards: {error}")
+            draw = None
+        yield draw
 
 
 def print_written(site: Path, files: int, kept: Sequence[str]) -> None:

@@ -6,12 +6,13 @@ everything. Each author has a page with the own bot's faults and standard error,
 
 import gzip
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from msgspec import Struct
@@ -35,10 +36,17 @@ from referee.addons.tournament.store.ledger import Line
 from referee.addons.tournament.store.reader import read
 from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
+from referee.addons.web.link_preview import Preview
 from referee.addons.web.replay_list import reason_of
 from referee.games.contract import Result
+from referee.games.ending import winners
+from referee.harness.common.errors import UsageError
 from referee.harness.common.installed import version
 from referee.harness.replay.reader import Replay
+from referee.protocol.text import counted
+
+if TYPE_CHECKING:
+    from referee.addons.web.card import Draw
 
 VIEWED = 10
 """How many of each bot's last games have a page with the viewer, for which they are played again."""
@@ -86,11 +94,14 @@ def write(
     viewed: int | None = None,
     organiser: str = "",
     analysed: int = 0,
+    address: str = "",
+    draw: "Draw | None" = None,
 ) -> Written:
     """Writes the site to `to`; for the public, with the authors' pages.
 
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
-    `analysed`: how many of the closest games say on their pages where they turned.
+    `analysed`: how many of the closest games say on their pages where they turned. `address`: where the site will be;
+    empty = nobody knows. `draw` then draws the cards of the games with a page; None = there are none.
     UsageError for a folder that holds other files. Raises RunError if the site cannot be written.
     """
     book = read(folder)
@@ -99,8 +110,10 @@ def write(
     shown = shown_to(reader, plan, all_standings(plan, book))
     found, points = site_games(plan, folder, book), history(plan, book)
     close = closest(folder, found, analysed)
-    with site_folder(to, f"{reader} {version()}") as output:
+    kind = f"{reader} {version()} {address if draw else ''}".rstrip()  # else games' pages would keep other addresses
+    with site_folder(to, kind) as output:
         site = Site(plan, folder, output, reader, shown, found, viewed, organiser)
+        site.address, site.draw = address.rstrip("/"), draw
         site.history = points
         site.closest = {each.line.k: each for each in close}
         for row in site.result.rows:
@@ -149,6 +162,10 @@ class Site:
     """Whether the figure that ranks follows the name, so that it is in view on a phone."""
     own_viewed = 0
     """How many games of an author's page have a page with the viewer."""
+    address = ""
+    """Where the site is; empty if nobody knows."""
+    draw: "Draw | None" = None
+    """Draws the cards of games; None = they have none."""
 
     def __init__(
         self,
@@ -309,23 +326,58 @@ class Site:
         seat = 0 if ident is None else line.b.index(ident)
         if line.z is None:
             return _Shown(line, seat, None, None)
-        name, at = line.k.replace("/", "_"), f"{author_at}/games" if author_at else "games"
+        name, at = game_name(line), f"{author_at}/games" if author_at else "games"
         replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
         own_seat = seat if author_at else None
         if not self.has(f"{at}/{replay_file}", line.at):
             self.add(f"{at}/{replay_file}", gzip.compress(self.replay(file, line, own_seat), 6, mtime=0), line.at)
+        card = "" if author_at or self.draw is None else f"{at}/{name}.png"
         close = line.k in self.closest and viewer.is_there() and f"{at}/{page}" not in self.written
         if close or (view and not self.has(f"{at}/{page}", line.at)):
-            self.add(f"{at}/{page}", self.viewer_page(file, line, own_seat), line.at)
+            has_card = bool(card) and self._add_card(card, file, line)
+            self.add(f"{at}/{page}", self.viewer_page(file, line, own_seat, has_card), line.at)
+        elif card and view:
+            self.has(card, line.at)
         return _Shown(line, seat, replay_file, page if f"{at}/{page}" in self.written else None)
 
-    def viewer_page(self, file: Path, line: Line, own_seat: int | None) -> bytes:
-        """Returns the page with the viewer for a game."""
+    def viewer_page(self, file: Path, line: Line, own_seat: int | None, has_card: bool) -> bytes:
+        """Returns the page with the viewer for a game. `has_card`: next to it."""
+        close = self.closest.get(line.k)
+        with self.game(file, line, own_seat) as replay:
+            return viewer.page(
+                replay,
+                self.list_of(line, own_seat),
+                None if close is None else close.assessment,
+                self._preview(line, has_card) if own_seat is None else None,
+            )
+
+    def _preview(self, line: Line, has_card: bool) -> Preview:
+        """Returns what chats show of a game's page. Its result is no secret: the pages that link to it have it."""
+        at = f"{self.address}/games/{game_name(line)}" if self.address else ""
+        names = self._names(line)
+        best = winners(Result(line.r, line.p, line.why), names)
+        sentence = _sentence(f"{best}: {self._ending(line)}, after {counted(line.t, 'turn')}", names)
+        return Preview(sentence, f"{at}.html" if at else "", f"{at}.png" if at and has_card else "")
+
+    def _add_card(self, name: str, file: Path, line: Line) -> bool:
+        """Writes the card of a game. Returns whether it could be drawn: some games are too long."""
+        assert self.draw is not None
+        close = self.closest.get(line.k)
+        with self.game(file, line, None) as replay:
+            try:
+                content = self.draw(replay, None if close is None else close.assessment)
+            except UsageError:
+                return False
+        self.add(name, content, line.at)
+        return True
+
+    @contextmanager
+    def game(self, file: Path, line: Line, own_seat: int | None) -> Iterator[Replay]:
+        """Yields the replay of a game as the reader may see it."""
         with TemporaryDirectory(prefix="referee-") as scratch:
             path = Path(scratch, "game.jsonl")
             path.write_bytes(self.replay(file, line, own_seat))
-            close = self.closest.get(line.k)
-            return viewer.page(Replay(path), self.list_of(line, own_seat), None if close is None else close.assessment)
+            yield Replay(path)
 
     def list_of(self, line: Line, own_seat: int | None) -> str:
         """Returns the page that lists a game, as its own page links to it: that of its two bots, or the table."""
@@ -339,9 +391,11 @@ class Site:
         assert data is not None
         return data if self.reader is Reader.ORGANISER else published(data, own_seat)
 
+    def _names(self, line: Line) -> list[str]:
+        return [self.labels.get(ident, ident) for ident in line.b]
+
     def _ending(self, line: Line) -> str:
-        names = [self.labels.get(ident, ident) for ident in line.b]
-        return reason_of(self.plan.game, Result(line.r, line.p, line.why), names)
+        return reason_of(self.plan.game, Result(line.r, line.p, line.why), self._names(line))
 
     def has(self, name: str, at: float) -> bool:
         """Returns whether a game's file is there, from now or before. Its time is that of the game."""
@@ -362,6 +416,11 @@ class Site:
 
     def render(self, template: str, to: str, **values: Any) -> None:
         self.add(to, self._pages.get_template(template).render(self._context | values).encode())
+
+
+def game_name(line: Line) -> str:
+    """Returns the name of a game's files, without their endings."""
+    return line.k.replace("/", "_")
 
 
 def _in_ns(at: float) -> int:

@@ -131,14 +131,15 @@ def replay_card(
     """
     name_folder(game)
     try:
-        from referee.addons.web.card import card  # Playwright, an extra
+        from referee.addons.web.card import drawing  # Playwright, an extra
     except ImportError as error:
         needed = f"referee replay card needs the extra `pictures` ({error})"
         raise UsageError(f"{needed}; to install it: {extra_command('pictures')}") from error
     if file.suffix != ".png":
         raise UsageError(f"{file}: expected a name that ends with .png")
     _refuse(replay, file, force)
-    return _written(file, card(read_record(replay), theme))
+    with drawing(theme) as draw:
+        return _written(file, draw(read_record(replay), None))
 
 
 def _size(text: str) -> tuple[int, int]:

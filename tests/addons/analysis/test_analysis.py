@@ -1,6 +1,8 @@
 """`referee analyse`: built-in bots play on from positions of a match, and say where it turned."""
 
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,8 @@ import pytest
 import referee
 from referee.addons.analysis import record
 from referee.addons.analysis.cli import analyse
-from referee.addons.analysis.continuation import played_on, worth
-from referee.addons.analysis.curve import Curve, Estimate, halved, sampled
+from referee.addons.analysis.continuation import ended, worth
+from referee.addons.analysis.curve import Curve, Estimate, halved, repeats, sampled
 from referee.addons.analysis.history import History
 from referee.addons.analysis.moments import Moment, found
 from referee.addons.analysis.policy import Policy, known
@@ -63,8 +65,9 @@ def test_every_built_in_bot_plays_a_match_on_from_any_position(game: str, tmp_pa
         for turn in (0, history.turns // 2, history.turns - 1):
             state, told = history.at(turn)
             key = state.key()
-            twice = [played_on(state, told, policy, 5, most_turns=40) for _ in range(2)]
-            assert twice[0] == twice[1] and 0.99 < sum(twice[0]) / len(told) * 2 < 1.01
+            ends = [ended(state, told, policy, 5, most_turns=40) for _ in range(2)]
+            twice = [worth(end.result, len(told)) for end in ends]
+            assert ends[0].key() == ends[1].key() and 0.99 < sum(twice[0]) / len(told) * 2 < 1.01
             assert state.key() == key
 
 
@@ -81,8 +84,9 @@ def test_the_history_gives_each_position_of_the_match(game: str, tmp_path: Path)
     assert history.at(history.turns)[1] == told and history.result is not None
 
 
-def in_process(curve: Curve) -> Any:
-    return lambda tasks: [sampled(curve.history, curve.policy, task) for task in tasks]
+def in_process(curve: Curve, bot: str = "advanced") -> Any:
+    policy = Policy(curve.history.game, bot)
+    return lambda tasks: [sampled(curve.history, policy, task) for task in tasks]
 
 
 def exact(board: str, mover: int) -> float:
@@ -93,7 +97,7 @@ def exact(board: str, mover: int) -> float:
 
 def analysed(file: Path) -> tuple[Curve, list[Moment]]:
     history = History(Replay(file))
-    curve = Curve(history, Policy(history.game, "advanced"), 1e-3)
+    curve = Curve(history)
     for _ in curve.improve(in_process(curve), 2, LATER):
         pass
     return curve, [*found(curve, in_process(curve), 2, LATER)]
@@ -118,6 +122,18 @@ def test_the_curve_of_tic_tac_toe_is_the_exact_value_and_its_blunders_are_the_mo
     assert named <= changes and (named == changes or len(named) == 5)
     for moment in moments:
         assert moment.change < 0 and not moment.luck and moment.player in history.movers(moment.turn)
+
+
+def test_a_bot_that_draws_no_luck_plays_on_once(tmp_path: Path) -> None:
+    history = History(Replay(recorded(tmp_path / "t.jsonl")))
+    assert repeats(history, Policy(history.game, "advanced")) and not repeats(history, Policy(history.game, "random"))
+    file = recorded(tmp_path / "r.jsonl", "reantics")
+    program = [sys.executable, "-m", "referee.harness.cli.main", "analyse", str(file), "--seconds", "2", "--json"]
+    for bot, once in (("@raider", True), ("@random", False)):
+        text = subprocess.run([*program, "--with", bot], stdout=subprocess.PIPE, check=True).stdout
+        played = [point for point in json.loads(text)["points"] if not point.get("exact")]
+        assert len(played) >= 10 and all((point["continuations"] == 1) == once for point in played)
+        assert all((max(point["error"]) == 0) == once for point in played)
 
 
 def test_a_better_answer_is_named_and_keeps_the_score(tmp_path: Path) -> None:
@@ -146,8 +162,8 @@ def test_positions_are_looked_at_evenly_whenever_the_time_ends() -> None:
 
 def test_a_change_since_the_opening_is_not_said_of_its_last_turn_alone(tmp_path: Path) -> None:
     history = History(Replay(recorded(tmp_path / "m.jsonl", seed=1)))
-    curve = Curve(history, Policy(history.game, "random"), 1e-3)
-    curve.estimates[0] = Estimate(0, [(1.0, 0.0) if history.result.ranks[0] != 1 else (0.0, 1.0)], exact=True)  # type: ignore[union-attr]
+    curve = Curve(history)
+    curve.estimates[0] = Estimate(0, [(1.0, 0.0) if history.result.ranks[0] != 1 else (0.0, 1.0)], "exact")  # type: ignore[union-attr]
     (moment,) = found(curve, in_process(curve), 1, LATER)
     assert (moment.since, moment.before, moment.turn) == (0, 0, history.turns)
     assert sentence(history, moment).startswith(f"Turns 1 to {history.turns}, ")
@@ -166,15 +182,15 @@ def test_the_command_shows_a_curve_and_moments_and_keeps_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = recorded(tmp_path / "m.jsonl", seed=1)
-    text = shown(capsys, file, "--seconds", "2", "--with", "@advanced")
-    assert "@advanced played on from " in text and "█" in text
+    text = shown(capsys, file, "--seconds", "2")
+    assert "exact at 9 positions" in text and "█" in text and text.count("%  exact\n") == 9
     kept = json.loads((tmp_path / "m.jsonl.analysis.json").read_text())
     assert len(kept["points"]) == History(Replay(file)).turns + 1
     again = json.loads(shown(capsys, file, "--json"))
     assert again == kept, "what is kept is shown"
     lines = [line for line in text.splitlines() if line.startswith("Turn ")]
     assert len(lines) == len(kept["moments"])
-    assert text.count(f"referee fork {file} --turn ") == len(lines)
+    assert text.count(f"referee fork {file} --turn ") == len(lines) > 0 and "±" not in text
     assert [moment["words"] for moment in kept["moments"]] == lines
 
 

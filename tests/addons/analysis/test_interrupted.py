@@ -31,11 +31,11 @@ def read_until(terminal: int, pattern: str) -> str:
 def test_ctrl_c_shows_and_keeps_what_is_there(tmp_path: Path) -> None:
     """Ctrl-C on a terminal reaches all processes: also those that play."""
     file = tmp_path / "match.jsonl"
-    referee.play("quoridor", [any_answer] * 2, seed=1, options={}, replay=file)
+    referee.play("cardgame", [any_answer] * 2, seed=1, replay=file)  # its hidden cards keep the search away
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "referee.harness.cli.main", "analyse", str(file), "--seconds", "3600"]
     with subprocess.Popen(
-        [*command, "--with", "@random", "--json"],
+        [*command, "--with", "@trader", "--json"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=theirs,

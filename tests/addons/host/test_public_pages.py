@@ -10,6 +10,7 @@ from hosting import Browser, Cup, serving
 
 from referee.addons.host import teams
 from referee.addons.tournament.inbox import Withdraw, hand_in
+from referee.addons.web.link_preview import draws_cards
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +24,39 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cup, http
     Team(cup.store, "strong").submit("@blocker")
     with playing(cup.store.folder):
         until(lambda: games_of(cup.store.folder, [entry.ident]) > 10, "some games")
-    with serving(cup) as client:
+    with serving(cup, behind_proxy=True) as client:
         yield cup, client
+
+
+def games_with_a_page(client: httpx.Client) -> list[str]:
+    """Returns the names of games that the page of a bot links to."""
+    path = re.findall(r'href="(bots/[^"]+)"', client.get("/").text)[0]
+    return list(dict.fromkeys(re.findall(r"\.\./games/([\w~-]+)\.html", client.get(f"/{path}").text)))
+
+
+def test_a_game_names_its_card_which_is_drawn_when_it_is_asked_for_first_and_kept(
+    served: tuple[Cup, httpx.Client], viewer: None
+) -> None:
+    cup, client = served
+    name, other = games_with_a_page(client)[:2]
+    page = client.get(f"/games/{name}.html").text
+    address = f"{cup.address}/games/{name}"
+    assert f'<meta property="og:url" content="{address}.html">' in page
+    assert re.search(r'<meta property="og:description" content="(A draw|\w+ wins): [^"]+, after \d turns?\.">', page)
+    assert client.get("/games/none.png").status_code == 404
+    if not draws_cards():
+        assert "og:image" not in page and client.get(f"/games/{name}.png").status_code == 404
+        return
+    assert f'<meta property="og:image" content="{address}.png">' in page
+    kept = cup.store.folder / ".cards"
+    assert not kept.exists(), "the page alone draws nothing"
+    card = client.get(f"/games/{name}.png")
+    assert card.headers["content-type"] == "image/png" and card.content.startswith(b"\x89PNG")
+    (file,) = kept.iterdir()
+    file.write_bytes(b"kept")
+    assert client.get(f"/games/{name}.png").content == b"kept"
+    (kept / f"{other}.png").write_bytes(b"")
+    assert client.get(f"/games/{other}.png").status_code == 404, "it was too long for a card"
 
 
 def test_the_figure_that_ranks_follows_the_name_and_stands_on_the_podium(served: tuple[Cup, httpx.Client]) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyspiel
 import pytest
 from openspiel_games import few_and_many
@@ -26,13 +27,14 @@ pytestmark = pytest.mark.slow
 SEARCHED = [each.name.removeprefix(PREFIX) for each in listed_games() if "mcts" in opponents(each.name)]
 
 
-def begun(module: Any, name: str, seed: int = 1, **options: Any) -> tuple[Any, Any]:
-    """The function that chooses for a bot, and the first position of its match."""
+def begun(module: Any, name: str, seed: int = 1, number: int | None = None, **options: Any) -> tuple[Any, Any]:
+    """The function that chooses for a bot with a number, and the first position of its match."""
     game = game_of(name)
     names = tuple(map(str, range(game.seats.start)))
     state = game.new(Setup(3, names, game.options(**options)))
     start = Initialize(1, game.name, {**options}, 0, names, (Encoding.JSON,), Limits(1000), seed)
-    return module.begin(start), state
+    handle = module.handler(start, number)
+    return lambda position: handle("act", msgspec.to_builtins(position))["action"], state
 
 
 def test_every_game_has_the_bots_that_can_play_it() -> None:
@@ -43,9 +45,8 @@ def test_every_game_has_the_bots_that_can_play_it() -> None:
 
 
 @pytest.mark.parametrize(("name", "many"), few_and_many((name,) for name in SEARCHED))
-def test_the_search_plays_every_game_that_lists_it(name: str, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcts.sys, "argv", ["mcts", "2"])
-    choose, state = begun(mcts, name)
+def test_the_search_plays_every_game_that_lists_it(name: str, many: bool) -> None:
+    choose, state = begun(mcts, name, number=2)
     for _ in range(8 if many else 4):
         (player,) = state.awaited
         action = choose(state.view(player))
@@ -55,11 +56,10 @@ def test_the_search_plays_every_game_that_lists_it(name: str, many: bool, monkey
             break
 
 
-def test_the_search_is_openspiels_own_with_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_is_openspiels_own_with_the_same_seed() -> None:
     """Move for move, through games with luck too."""
-    monkeypatch.setattr(mcts.sys, "argv", ["mcts", "20"])
     for name, span in (("connect_four", 1), ("backgammon", 1)):
-        choose, state = begun(mcts, name, seed=9)
+        choose, state = begun(mcts, name, seed=9, number=20)
         game = pyspiel.load_game(name)
         assert game.max_utility() == span
         seeds = [derive_seed(9, "mcts", number) % mcts.SEEDS for number in (0, 1)]

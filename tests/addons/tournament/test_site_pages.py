@@ -16,7 +16,7 @@ from contests import drawing_bot, games, tournament
 from scripted import PREAMBLE, PYTHON
 
 from referee.addons.tournament.plan import Plan, read_plan
-from referee.addons.tournament.reports import order
+from referee.addons.tournament.reports import order, site
 from referee.addons.tournament.reports.closest import closest, margin
 from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.reports.rows import Row
@@ -26,6 +26,7 @@ from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
 from referee.addons.web import page as viewer
+from referee.addons.web.link_preview import draws_cards
 from referee.harness.common.errors import UsageError
 from referee.harness.match.interval import Interval
 from referee.harness.replay.assessment import assessor
@@ -84,6 +85,51 @@ def test_a_page_that_does_not_change_is_not_written_again(contest: Path, tmp_pat
     assert changed <= {"index.html", ".referee-site"}
     assert all(path.read_bytes() == content for path, (_, content) in before.items() if path.name != "index.html")
     assert f"{len(before) - 1} files in" in again
+
+
+def test_pages_of_games_name_their_cards_which_are_drawn_once(
+    contest: Path, tmp_path: Path, viewer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, to, drawn = read_plan(contest / PLAN), tmp_path / "site", list[str]()
+
+    def draw(replay: Any, assessment: Any) -> bytes:
+        drawn.append(replay.sha256)
+        if len(drawn) == 1:
+            raise UsageError("it is too long")
+        return b"PNG"
+
+    address = "https://cup.example.org/site"
+    for _ in range(2):
+        site.write(plan, contest, to, viewed=1, address=f"{address}/", draw=draw)
+        pages = {page.stem: page.read_text() for page in (to / "games").glob("*.html")}
+        cards = {card.stem for card in (to / "games").glob("*.png")}
+        assert len(drawn) == len(pages) == len(cards) + 1, "one was too long, and none is drawn again"
+        for name, page in pages.items():
+            assert f'<meta property="og:url" content="{address}/games/{name}.html">' in page
+            assert (f'content="{address}/games/{name}.png"' in page) == (name in cards)
+            assert re.search(
+                r'<meta property="og:description" content="(A draw|\w+ wins): [^"]+, after \d turns\.">', page
+            )
+    site.write(plan, contest, to, viewed=1)
+    pages = {page.stem: page.read_text() for page in (to / "games").glob("*.html")}
+    assert pages and not [*to.rglob("*.png")]
+    assert all("og:title" in page and "og:image" not in page for page in pages.values())
+    monkeypatch.setattr(site.Site, "own_viewed", 1)
+    site.write(plan, contest, to, viewed=1, address=address, draw=draw)
+    private = [page.read_text() for page in (to / "author").rglob("games/*.html")]
+    assert private and not any("og:" in page for page in private) and not [*(to / "author").rglob("*.png")]
+
+
+def test_with_an_address_the_command_draws_cards_where_that_can_be_done(
+    contest: Path, tmp_path: Path, viewer: None
+) -> None:
+    tournament(tmp_path, "page", contest, "--viewed", "1")
+    games = contest / "page-public" / "games"
+    assert not [*games.glob("*.png")]
+    tournament(tmp_path, "page", contest, "--viewed", "1", "--address", "https://cup.example.org")
+    cards = [card.read_bytes() for card in games.glob("*.png")]
+    assert len(cards) == (len([*games.glob("*.html")]) if draws_cards() else 0)
+    assert all(card.startswith(b"\x89PNG") for card in cards)
 
 
 def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: Path, tmp_path: Path) -> None:
