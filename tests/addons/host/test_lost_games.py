@@ -22,7 +22,6 @@ from referee.harness.replay.assessment import Assessment, Moment, Point, assesso
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
 
-
 needs_assessor = pytest.mark.skipif(assessor() is None, reason="nothing here finds out where games turn")
 
 
