@@ -34,7 +34,7 @@ def _open_files() -> Counter[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that left a process or an open file behind."""
+    """Fails a test that left a process behind, or an open file, pipe or socket."""
     processes, files = children(), _open_files()
     yield
     until = time.monotonic() + PATIENCE_S
@@ -42,10 +42,20 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         if time.monotonic() > until:
             pytest.fail(f"the test has left behind: {', '.join(left)}")
         time.sleep(0.02)
-    if _open_files() - files:
+    if _open_files() - files and not _has_lasting_fixtures(request):
+        request.node.funcargs.clear()
         gc.collect()  # what only garbage holds open will be closed
-        if left := [*_open_files() - files]:
-            pytest.fail(f"the test has left open: {', '.join(left)}")
+        while left := [*_open_files() - files]:
+            if time.monotonic() > until:
+                pytest.fail(f"the test has left open: {', '.join(left)}")
+            time.sleep(0.02)
+
+
+def _has_lasting_fixtures(request: pytest.FixtureRequest) -> bool:
+    """Whether the test uses something that outlives it, such as a server of its module, which may hold files open."""
+    known = [each for several in request.node._fixtureinfo.name2fixturedefs.values() for each in several]
+    own = [each for each in known if not each.func.__module__.startswith(("_pytest.", "pytest", "anyio", "xdist"))]
+    return any(each.scope != "function" for each in own)
 
 
 def _command(pid: int) -> str:

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,14 @@ def opened(folder: Path) -> Ledger:
     return Ledger(folder, {"game": "tictactoe"})
 
 
+def write(folder: Path, games: list[tuple[bytes, bytes | None]]) -> None:
+    """Writes a file of these games."""
+    with closing(opened(folder)) as book:
+        book.append(games)
+
+
 def test_reading_returns_what_was_appended(tmp_path: Path) -> None:
-    book = opened(tmp_path)
-    book.append([(line("c/a-b/0/0"), None), (line("c/a-b/0/1", a="0f", j=3), None)])
+    write(tmp_path, [(line("c/a-b/0/0"), None), (line("c/a-b/0/1", a="0f", j=3), None)])
     found = reader.read(tmp_path)
     assert found.count == 2
     game = found.find("c/a-b", 0, 1)
@@ -35,10 +41,10 @@ def test_reading_returns_what_was_appended(tmp_path: Path) -> None:
 
 
 def test_a_line_finds_its_replay(tmp_path: Path) -> None:
-    book = opened(tmp_path)
-    for number in range(5):
-        member = gzip.compress(b"record %d\n" % number)
-        book.append([(line(f"c/a-b/{number}/0"), member), (line(f"c/a-b/{number}/1"), None)])
+    with closing(opened(tmp_path)) as book:
+        for number in range(5):
+            member = gzip.compress(b"record %d\n" % number)
+            book.append([(line(f"c/a-b/{number}/0"), member), (line(f"c/a-b/{number}/1"), None)])
     found = {each.k: reader.replay(tmp_path, file, each) for file, each in reader.counted_lines(tmp_path)}
     assert found["c/a-b/3/0"] == b"record 3\n" and found["c/a-b/3/1"] is None
     (pack,) = (tmp_path / "replays").iterdir()
@@ -47,7 +53,7 @@ def test_a_line_finds_its_replay(tmp_path: Path) -> None:
 
 def test_a_damaged_replay_is_an_error(tmp_path: Path) -> None:
     member = gzip.compress(b"record\n" * 9)
-    opened(tmp_path).append([(line("c/a-b/0/0"), member)])
+    write(tmp_path, [(line("c/a-b/0/0"), member)])
     ((file, each),) = reader.counted_lines(tmp_path)
     (pack,) = (tmp_path / "replays").iterdir()
     for damaged in (b"", member[:-1], member[:12] + b"\xff\xff\xff" + member[15:], b"x" * len(member)):
@@ -65,7 +71,7 @@ def test_a_replay_that_unpacks_to_more_than_memory_should_hold_is_an_error(
 ) -> None:
     monkeypatch.setattr("referee.harness.replay.reader.MAX_BYTES", 1 << 20)
     member = gzip.compress(bytes(1 << 20) + b"x")
-    opened(tmp_path).append([(line("c/a-b/0/0"), member)])
+    write(tmp_path, [(line("c/a-b/0/0"), member)])
     ((file, each),) = reader.counted_lines(tmp_path)
     with pytest.raises(RunError, match="more than 1 MiB"):
         reader.replay(tmp_path, file, each)
@@ -78,7 +84,7 @@ def test_a_torn_last_line_is_ignored_and_removed_by_the_next_run(tmp_path: Path)
     with first.file.open("ab") as file:
         file.write(line("c/a-b/1/0")[:-20])
     assert reader.read(tmp_path).count == 1
-    opened(tmp_path).append([(line("c/a-b/1/0"), None)])
+    write(tmp_path, [(line("c/a-b/1/0"), None)])
     assert first.file.read_bytes().endswith(b"}\n")
     assert reader.read(tmp_path).count == 2
 
@@ -96,13 +102,13 @@ def test_the_earliest_line_of_a_key_counts(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.append([(line("c/a-b/0/0", at=5.0, why="late"), None)])
     first.close()
-    opened(tmp_path).append([(line("c/a-b/0/0", at=4.0, why="early"), None)])
+    write(tmp_path, [(line("c/a-b/0/0", at=4.0, why="early"), None)])
     assert reader.read(tmp_path).count == 1 and reader.read(tmp_path).doubles == 1
     assert [each.why for _, each in reader.counted_lines(tmp_path)] == ["early"]
 
 
 def test_void_lines_do_not_count(tmp_path: Path) -> None:
-    opened(tmp_path).append([(line("c/a-b/0/0", void=True), None)])
+    write(tmp_path, [(line("c/a-b/0/0", void=True), None)])
     found = reader.read(tmp_path)
     assert (found.count, found.voids) == (0, 1) and found.find("c/a-b", 0, 0) is None
 
@@ -142,7 +148,7 @@ def test_a_damaged_line_is_an_error(damaged: bytes, tmp_path: Path) -> None:
 )
 def test_a_line_with_a_wrong_number_of_seats_is_an_error(damage: dict[str, Any], tmp_path: Path) -> None:
     whole = msgspec.json.decode(line("c/a-b/0/0"), type=Line)
-    opened(tmp_path).append([(msgspec.json.encode(msgspec.structs.replace(whole, **damage)), None)])
+    write(tmp_path, [(msgspec.json.encode(msgspec.structs.replace(whole, **damage)), None)])
     with pytest.raises(RunError, match=r"the line that ends at byte \d+ is damaged: it has "):
         list(reader.every_line(tmp_path))
 
@@ -153,6 +159,7 @@ def test_reading_continues_at_the_last_position(tmp_path: Path) -> None:
     found = reader.read(tmp_path, None, ends)
     book.append([(line("c/a-b/1/0"), None)])
     assert reader.read(tmp_path, found, ends).count == 2 and found.doubles == 0
+    book.close()
 
 
 FILL = """
@@ -191,6 +198,8 @@ def test_merging_copies_files_once_and_counts_no_game_twice(tmp_path: Path) -> N
     first, second = opened(one), opened(two)
     first.append([(line("c/a-b/0/0"), gzip.compress(b"first"))])
     second.append([(line("c/a-b/0/0", at=9.0), gzip.compress(b"again")), (line("c/a-b/1/0"), gzip.compress(b"other"))])
+    first.close()
+    second.close()
     if first.file.name == second.file.name:  # within one second, by one process: no two runs are like that
         second.file = second.file.rename(second.file.with_name("x" + second.file.name))
         pack = next((two / "replays").iterdir())

@@ -231,7 +231,7 @@ def test_a_page_for_two_bots_has_every_game_of_every_version(
 ) -> None:
     tournament(tmp_path, "add", contest, drawing_bot(tmp_path, "ann", 7))
     tournament(tmp_path, "--ledger", contest)
-    monkeypatch.setattr(Site, "zone", ZoneInfo("Asia/Kolkata"))
+    monkeypatch.setattr(Site, "zone", ZoneInfo("Asia/Tokyo"))
     tournament(tmp_path, "page", contest, "--viewed", "0")
     site = contest / "page-public"
     (page,) = (text for each in site.glob("pairs/*.html") if "<title>ann and bob," in (text := each.read_text()))
@@ -240,7 +240,7 @@ def test_a_page_for_two_bots_has_every_game_of_every_version(
     ann_and_bob = {key for key in games(contest) if re.search(rf"{old.ident}|{new.ident}", key) and key in page}
     assert len(listed) == len(ann_and_bob) == 8 and set(listed) == ann_and_bob
     assert len(re.findall(rf">ann@{old.ident[:6]}, bob<|>bob, ann@{old.ident[:6]}<", page)) == 4
-    assert page.count(">download</a>") == page.count(" IST</td>") == 8, "times are those of the zone"
+    assert page.count(">download</a>") == page.count(" JST</td>") == 8, "times are those of the zone"
     assert "of 4 games that count" in page
     assert followed(site) > 8
     bot = (site / "bots" / f"{new.ident}.html").read_text()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import timeit
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from socket import AF_INET, gethostname
 from urllib.parse import urlsplit
@@ -171,6 +172,7 @@ def test_a_tournaments_games_are_listed_by_bot_names(tmp_path: Path, played: Pla
     assert found.entries() == []
     line = Line("c/aa-bb/0/0", ("bb", "aa"), 7, (1, 2), (1.0, 0.0), at=5.0)
     book.append([(msgspec.json.encode(line), gzip.compress(record)), (msgspec.json.encode(line), None)])
+    book.close()
     (entry,) = found.entries()
     assert (entry.game, entry.names, entry.ranks) == ("tictactoe", ("Bob", "Ada"), (1, 2))
     source = found.source(entry.number)
@@ -196,6 +198,8 @@ def test_the_newest_games_are_listed_and_older_ones_can_be_opened(
     assert [entry.at for entry in found.entries()] == [29, 28, 27, 26]
     early.append(game_lines(1, first=28))  # two of one second: the first that was read stands first
     late.append(game_lines(1, first=30))
+    early.close()
+    late.close()
     newest = found.entries()
     assert [entry.at for entry in newest] == [30, 29, 28, 28] and newest[2].number < newest[3].number
     sources = [found.source(number) for number in range(27)]
@@ -210,7 +214,8 @@ def test_the_cost_of_a_request_does_not_grow_with_the_number_of_games(
     monkeypatch.setattr(replay_source, "MOST", 100)
     cost_s, memory = [], []
     for count in (300, 3000):
-        Ledger(tmp_path / str(count), {"game": "tictactoe"}).append(game_lines(count))
+        with closing(Ledger(tmp_path / str(count), {"game": "tictactoe"})) as book:
+            book.append(game_lines(count))
         tracemalloc.start()
         found = LedgerShelf(tmp_path / str(count))
         assert len(found.entries()) == 100
