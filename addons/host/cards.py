@@ -17,18 +17,29 @@ MOST_S, WAIT_S = 20.0, 5.0
 """How long a card may take, and how long a request waits for the card of another one."""
 _drawing = threading.Lock()
 """A browser takes much memory: one at a time."""
+_waiting = threading.BoundedSemaphore(3)
+"""How many requests draw or wait for that. More would hold all threads that answer requests."""
+
+
+class Busy(Exception):
+    """Too many cards are asked for at once."""
 
 
 def card(site: LiveSite, name: str, check_rate: Callable[[], None]) -> bytes | None:
     """Returns the card of a game as PNG; None if the site shows no such game, or none can be drawn here.
 
+<<<<<<< HEAD
     `check_rate` raises an error if too many were drawn. RunError if Chromium fails, or draws another card for long.
+=======
+    `check_rate` raises an error if too many were drawn. Busy while others wait. RunError if Chromium fails.
+>>>>>>> main
     """
     found = site.line(name)
     if found is None or found[1].z is None or not draws_cards():
         return None
     kept = site.folder / FOLDER / f"{game_name(found[1])}.png"
     if not kept.exists():
+<<<<<<< HEAD
         if not _drawing.acquire(timeout=WAIT_S):
             raise RunError("other cards are being drawn; try again in a minute")
         try:
@@ -39,6 +50,23 @@ def card(site: LiveSite, name: str, check_rate: Callable[[], None]) -> bytes | N
         finally:
             _drawing.release()
     return kept.read_bytes() or None
+=======
+        if not _waiting.acquire(blocking=False):
+            raise Busy
+        try:
+            _draw(kept, site, found, check_rate)
+        finally:
+            _waiting.release()
+    return kept.read_bytes() or None
+
+
+def _draw(kept: Path, site: LiveSite, found: tuple[Path, Line], check_rate: Callable[[], None]) -> None:
+    with _drawing:
+        if not kept.exists():
+            check_rate()
+            kept.parent.mkdir(exist_ok=True)
+            write_whole(kept, _drawn(site, found))
+>>>>>>> main
 
 
 def _drawn(site: LiveSite, found: tuple[Path, Line]) -> bytes:

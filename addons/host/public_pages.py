@@ -90,7 +90,10 @@ def shown_game(asked: Asked, site: LiveSite, seat: int | None) -> Response:
 
 def shown_card(asked: Asked, site: LiveSite) -> Response:
     """Answers with the card of a game, which chats show with a link to its page."""
-    content = cards.card(site, asked.path["name"], lambda: asked.contest.rates.check("new card", *NEW_CARDS))
+    try:
+        content = cards.card(site, asked.path["name"], lambda: asked.contest.rates.check("new card", *NEW_CARDS))
+    except cards.Busy:
+        raise Denied(503, "cards of other games are drawn; ask again in some seconds") from None
     if content is None:
         raise Denied(404, "there is no such game, or it has no card")
     return Response(content, media_type="image/png")

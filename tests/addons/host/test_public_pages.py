@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -57,6 +58,19 @@ def test_a_game_names_its_card_which_is_drawn_when_it_is_asked_for_first_and_kep
     assert client.get(f"/games/{name}.png").content == b"kept"
     (kept / f"{other}.png").write_bytes(b"")
     assert client.get(f"/games/{other}.png").status_code == 404, "it was too long for a card"
+
+
+def test_many_cards_at_once_leave_room_for_other_requests(served: tuple[Cup, httpx.Client], viewer: None) -> None:
+    if not draws_cards():
+        return
+    cup, client = served
+    paths = [f"{cup.address}/games/{name}.png" for name in games_with_a_page(client)[2:8]]
+    with ThreadPoolExecutor(len(paths)) as pool:
+        asked = [pool.submit(httpx.get, path, timeout=60) for path in paths]
+        assert client.get("/").status_code == 200
+        statuses = [each.result().status_code for each in asked]
+    assert {200, 503} <= {*statuses}, "three wait, and the others are told to come again"
+    assert client.get(paths[statuses.index(200)]).status_code == 200
 
 
 def test_the_figure_that_ranks_follows_the_name_and_stands_on_the_podium(served: tuple[Cup, httpx.Client]) -> None:
