@@ -8,13 +8,13 @@ from referee.addons.host.live import LiveSite
 from referee.addons.tournament.reports.site import game_name
 from referee.addons.tournament.store.ledger import Line
 from referee.addons.web.link_preview import draws_cards
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.common.output import write_whole
 
 FOLDER = ".cards"
 """The folder of a tournament in which they are kept. No backup has it."""
-MOST_S, WAIT_S = 20.0, 5.0
-"""How long a card may take, and how long a request waits for the card of another one."""
+MOST_S = 20.0
+"""How long a card may take."""
 _drawing = threading.Lock()
 """A browser takes much memory: one at a time."""
 _waiting = threading.BoundedSemaphore(3)
@@ -28,29 +28,13 @@ class Busy(Exception):
 def card(site: LiveSite, name: str, check_rate: Callable[[], None]) -> bytes | None:
     """Returns the card of a game as PNG; None if the site shows no such game, or none can be drawn here.
 
-<<<<<<< HEAD
-    `check_rate` raises an error if too many were drawn. RunError if Chromium fails, or draws another card for long.
-=======
     `check_rate` raises an error if too many were drawn. Busy while others wait. RunError if Chromium fails.
->>>>>>> main
     """
     found = site.line(name)
     if found is None or found[1].z is None or not draws_cards():
         return None
     kept = site.folder / FOLDER / f"{game_name(found[1])}.png"
     if not kept.exists():
-<<<<<<< HEAD
-        if not _drawing.acquire(timeout=WAIT_S):
-            raise RunError("other cards are being drawn; try again in a minute")
-        try:
-            if not kept.exists():
-                check_rate()
-                kept.parent.mkdir(exist_ok=True)
-                write_whole(kept, _drawn(site, found))
-        finally:
-            _drawing.release()
-    return kept.read_bytes() or None
-=======
         if not _waiting.acquire(blocking=False):
             raise Busy
         try:
@@ -66,7 +50,6 @@ def _draw(kept: Path, site: LiveSite, found: tuple[Path, Line], check_rate: Call
             check_rate()
             kept.parent.mkdir(exist_ok=True)
             write_whole(kept, _drawn(site, found))
->>>>>>> main
 
 
 def _drawn(site: LiveSite, found: tuple[Path, Line]) -> bytes:
