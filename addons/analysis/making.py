@@ -20,6 +20,8 @@ from referee.harness.replay.simulate import Difference
 
 CURVE_SHARE = 0.7
 """Of the time, for the curve; the rest is for its moments."""
+PLAY_SHARE = 0.4
+"""Of the time, at least, for continuations: on a busy machine, it takes long to choose a bot and to start processes."""
 SEARCH_SHARE, FIRST_S, GROWTH = 0.4, 1.0, 4
 """The share of the time that the search gets at most, how long it may take for the last position, and how many times as
 long besides as all after it took. Most games are too large for a search, which shows soon."""
@@ -78,7 +80,8 @@ def _played(
     curve.by, curve.repeats = f"@{policy.name}", repeats(history, policy)
     work_s = curve.cost_s * BATCH * turns
     with workers.playing(replay, rules, history, policy, work_s) as (play, at_once):
-        left_s = ends_at - time.monotonic()
+        left_s = max(ends_at - time.monotonic(), PLAY_SHARE * seconds)
+        ends_at = time.monotonic() + left_s
         for _ in curve.improve(play, at_once, ends_at - (1 - CURVE_SHARE) * left_s):
             progress(f"{curve.by} plays on: {len(curve.estimates)} of {turns + 1} positions")
         for number, moment in enumerate(found(curve, play, at_once, ends_at)):

@@ -132,7 +132,7 @@ def test_a_bot_that_draws_no_luck_plays_on_once(tmp_path: Path) -> None:
     for bot, once in (("@raider", True), ("@random", False)):
         text = subprocess.run([*program, "--with", bot], stdout=subprocess.PIPE, check=True).stdout
         played = [point for point in json.loads(text)["points"] if not point.get("exact")]
-        assert len(played) >= 10 and all((point["continuations"] == 1) == once for point in played)
+        assert len(played) >= 4 and all((point["continuations"] == 1) == once for point in played)
         assert all((max(point["error"]) == 0) == once for point in played)
 
 
