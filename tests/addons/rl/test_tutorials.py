@@ -1,6 +1,5 @@
 """The tutorial and the notebook about training: every command and every cell, with a shorter training."""
 
-import asyncio
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
+from browsers import in_a_loop
 from needs import needs
 
 TUTORIALS = Path(__file__).parents[3] / "docs" / "tutorials"
@@ -91,7 +91,7 @@ def test_the_tutorial_trains_an_agent_for_reantics(windows: int, games: int, per
 def test_the_notebook_learns_a_game_that_it_then_does_not_lose(tmp_path: Path) -> None:
     book = nbformat.read(TUTORIALS / "train-in-a-notebook.ipynb", as_version=4)
     assert all(not cell.get("outputs") for cell in book.cells), "the file holds no outputs"
-    asyncio.run(
+    in_a_loop(
         nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).async_execute()
     )
     by_hand, learned, match, series, episodes = [cell.outputs[-1] for cell in book.cells if cell.cell_type == "code"]

@@ -1,6 +1,5 @@
 """A verdict and a replay in a notebook, run by Jupyter's own client."""
 
-import asyncio
 import html
 import re
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import nbclient
 import nbformat
 import pytest
+from browsers import in_a_loop
 from pages import Framed
 
 import referee
@@ -51,7 +51,7 @@ def test_a_notebook_shows_verdicts_and_replays_and_continues_after_a_failed_cell
     (tmp_path / "slow.py").write_text(SLOW)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     resources = {"metadata": {"path": str(tmp_path)}}
-    asyncio.run(nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources=resources).async_execute())
+    in_a_loop(nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources=resources).async_execute())
     cells = dict(zip(CELLS, book.cells, strict=True))
     verdict, record, plain, crashed, after = (
         shown(cells[name]) for name in ("verdict", "record", "plain", "crashed", "after")
