@@ -69,7 +69,7 @@ def test_many_cards_at_once_leave_room_for_other_requests(served: tuple[Cup, htt
         asked = [pool.submit(httpx.get, path, timeout=60) for path in paths]
         assert client.get("/").status_code == 200
         statuses = [each.result().status_code for each in asked]
-    assert {200, 503} <= {*statuses}, "three wait, and the others are told to come again"
+    assert {200, 503} <= {*statuses}, "three wait, and the others come again"
     assert client.get(paths[statuses.index(200)]).status_code == 200
 
 
