@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from referee.addons.host.live import LiveSite
-from referee.addons.tournament.reports.site import game_name
-from referee.addons.tournament.store.ledger import Line
+from referee.addons.tournament.store.ledger import Line, game_name
 from referee.addons.web.link_preview import draws_cards
 from referee.harness.common.errors import UsageError
 from referee.harness.common.output import write_whole
@@ -33,7 +32,7 @@ def card(site: LiveSite, name: str, check_rate: Callable[[], None]) -> bytes | N
     found = site.line(name)
     if found is None or found[1].z is None or not draws_cards():
         return None
-    kept = site.folder / FOLDER / f"{game_name(found[1])}.png"
+    kept = site.folder / FOLDER / f"{game_name(found[1].k)}.png"
     if not kept.exists():
         if not _waiting.acquire(blocking=False):
             raise Busy

@@ -22,7 +22,7 @@ from referee.addons.host.team_pages import team_of, version_of
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.readers import published
 from referee.addons.tournament.store import reader
-from referee.addons.tournament.store.ledger import Line
+from referee.addons.tournament.store.ledger import Line, game_name
 from referee.protocol.text import counted
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -90,7 +90,7 @@ def _game(plan: Plan, line: Line, name: str, zone: str) -> TeamGame:
     labels, seat = plan.labels, next(seat for seat, ident in enumerate(line.b) if ident in own)
     rivals = ", ".join(labels.get(ident, ident) for at, ident in enumerate(line.b) if at != seat)
     is_lost = any(rank < line.r[seat] for ident, rank in zip(line.b, line.r, strict=True) if ident not in own)
-    file = "" if line.z is None else line.k.replace("/", "_")
+    file = "" if line.z is None else game_name(line.k)
     return TeamGame(
         file, times.shown(line.at, zone), rivals, seat, line.r[seat], len(line.b), is_lost,
         result_of(plan.game, line, seat),
@@ -104,7 +104,7 @@ def standard_error(asked: Asked) -> Response:
     report = [] if one.status == "accepted" else submissions.report_text(asked.contest.store, one).splitlines()
     of_check = [StandardError("", one.reason or one.status, report)] if report else []
     in_games = [
-        StandardError(key.replace("/", "_"), f"{fault.kind}: {fault.detail}", [*fault.words])
+        StandardError(game_name(key), f"{fault.kind}: {fault.detail}", [*fault.words])
         for key, fault in (found.faults if found else ())
     ]
     return _json(of_check + in_games)

@@ -49,7 +49,7 @@ from referee.addons.tournament.reports.rows import Row, Standings
 from referee.addons.tournament.reports.running_line import line_of_two
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import check_travel
-from referee.addons.tournament.store.ledger import PLAN, Ledger, make_tournament_folder
+from referee.addons.tournament.store.ledger import PLAN, Ledger, game_name, make_tournament_folder
 from referee.addons.tournament.store.ledger import merge as merge_files
 from referee.addons.tournament.store.reader import has_games
 from referee.addons.tournament.ties import parsed_ties
@@ -388,7 +388,7 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     replay = reader.replay(folder, *found)
     if replay is None:
         raise UsageError(f"{key}: its replay was not kept; a tournament keeps all of them with `--replay all`")
-    path = REPLAYS / (key.replace("/", "_") + ".jsonl") if file is None else file
+    path = REPLAYS / f"{game_name(key)}.jsonl" if file is None else file
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, gzip.compress(replay, 6, mtime=0) if path.suffix == ".gz" else replay)

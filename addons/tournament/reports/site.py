@@ -32,7 +32,7 @@ from referee.addons.tournament.reports.rows import Row, Standings
 from referee.addons.tournament.reports.site_folder import SiteFolder, site_folder
 from referee.addons.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
 from referee.addons.tournament.reports.standings_text import RATING, cells, headers, progress
-from referee.addons.tournament.store.ledger import Line
+from referee.addons.tournament.store.ledger import Line, game_name
 from referee.addons.tournament.store.reader import read
 from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
@@ -326,7 +326,7 @@ class Site:
         seat = 0 if ident is None else line.b.index(ident)
         if line.z is None:
             return _Shown(line, seat, None, None)
-        name, at = game_name(line), f"{author_at}/games" if author_at else "games"
+        name, at = game_name(line.k), f"{author_at}/games" if author_at else "games"
         replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
         own_seat = seat if author_at else None
         if not self.has(f"{at}/{replay_file}", line.at):
@@ -353,7 +353,7 @@ class Site:
 
     def _preview(self, line: Line, has_card: bool) -> Preview:
         """Returns what chats show of a game's page. Its result is no secret: the pages that link to it have it."""
-        at = f"{self.address}/games/{game_name(line)}" if self.address else ""
+        at = f"{self.address}/games/{game_name(line.k)}" if self.address else ""
         names = self._names(line)
         best = winners(Result(line.r, line.p, line.why), names)
         sentence = _sentence(f"{best}: {self._ending(line)}, after {counted(line.t, 'turn')}", names)
@@ -416,11 +416,6 @@ class Site:
 
     def render(self, template: str, to: str, **values: Any) -> None:
         self.add(to, self._pages.get_template(template).render(self._context | values).encode())
-
-
-def game_name(line: Line) -> str:
-    """Returns the name of a game's files, without their endings."""
-    return line.k.replace("/", "_")
 
 
 def _in_ns(at: float) -> int:

@@ -120,6 +120,11 @@ class Head(Struct, frozen=True):
     plan: dict[str, Any]
 
 
+def game_name(key: str) -> str:
+    """Returns the name of a game's files, without their endings."""
+    return key.replace("/", "_")
+
+
 def files(folder: Path) -> list[Path]:
     """Returns the ledger's files by name: of equal times the first file counts."""
     return sorted((folder / LINES).glob("*.jsonl"))

@@ -18,7 +18,7 @@ class PackedSource(ReplaySource):
     """A replay in a pack."""
 
     def __init__(self, folder: Path, file: Path, line: ledger.Line) -> None:
-        self.path = folder / line.k.replace("/", "_")
+        self.path = folder / ledger.game_name(line.k)
         self._where = folder, file, line
         self._content: bytes | None = None
 
