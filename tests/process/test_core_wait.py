@@ -24,6 +24,7 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import decided_by_machine
+from referee.harness.process import core_wait
 from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWait, CoreWaitMeter, Thread, Tree, difference, is_ready, tree_below
 from referee.harness.process.limits import Limits, OnNoise
@@ -294,6 +295,21 @@ def test_every_thread_below_a_process_is_read_and_not_its_own() -> None:
         assert tree.threads.keys() == set(map(int, os.listdir(f"/proc/{pid}/task"))) and len(tree.threads) == 2
     assert tree.whole
     assert tree.threads[pid].ran_ns > 0
+
+
+@pytest.mark.parametrize(("threads", "whole"), [(5, True), (200, False)])
+def test_a_small_tree_is_read_whole_however_long_it_takes(
+    threads: int, whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CPU time holds what a shared machine gave to others meanwhile: an unread wait would be the bot's fault."""
+    monkeypatch.setattr(core_wait, "LOOK_S", 0.0)
+    script = f"import threading\nfor _ in range({threads}): threading.Thread(target=input, daemon=True).start()\n"
+    script += "print(flush=True); input()"
+    with ExitStack() as ended:
+        above = started(ended, f"import subprocess, sys; subprocess.run([sys.executable, '-c', {script!r}])")
+        tree = tree_below(above.pid)
+    assert tree.whole == whole
+    assert (len(tree.threads) == threads + 1) == whole
 
 
 MS = 1_000_000

@@ -45,11 +45,11 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         time.sleep(0.02)
     if _open_files() - files and not _has_lasting_fixtures(request):
         request.node.funcargs.clear()
-        gc.collect()  # what only garbage holds open will be closed
         while left := [*_open_files() - files]:
             if time.monotonic() > until:
                 pytest.fail(f"the test has left open: {', '.join(left)}")
             time.sleep(0.02)
+            gc.collect()  # what only garbage holds open will be closed, and that of threads when they have ended
 
 
 def _has_lasting_fixtures(request: pytest.FixtureRequest) -> bool:

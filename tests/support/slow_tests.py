@@ -3,7 +3,8 @@
 `process`: processes of bots, referees and services; `build`: compilers and packages, quick where a cache has them;
 `browser`: a browser; `sleep`: the wait is the subject; `statistics`: computing in the test's own process. Times are
 those of a test's call, without its fixtures. A busy machine prolongs the time that passes and hardly the CPU time, so
-that CPU time shows which tests are slow, and the time that passes shows which are quick.
+that CPU time shows which tests are slow, and the time that passes shows which are quick. Machines differ, so that a
+test is compared with the median of the listed tests in the same run.
 """
 
 import time
@@ -11,6 +12,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Generator, Iterable
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import pytest
@@ -18,12 +20,10 @@ from cpu_times import MANY, used
 
 LIST = Path(__file__).parents[1] / "slow.toml"
 KINDS = ("process", "build", "browser", "sleep", "statistics")
-SLOW_S = 2.0
-"""From here on a test is slow, in seconds on an idle machine."""
-UNLISTED_S = 2 * SLOW_S
-"""How much CPU time a test that is not listed may use: machines differ."""
-QUICK_S = SLOW_S / 4
-"""A listed test below this time is not slow."""
+UNLISTED = 4.0
+"""How much CPU time a test that is not listed may use, as a multiple of the listed tests' median."""
+QUICK = 0.1
+"""A listed test that took less than this share of the listed tests' median time is not slow."""
 PROPERTY = "call"
 """The property of a report: the seconds that passed during the call, and its CPU seconds."""
 
@@ -48,11 +48,13 @@ def listed(text: str) -> dict[str, str]:
 def wrong(kinds: dict[str, str], spent: dict[str, Spent]) -> list[str]:
     """Returns a line for each test whose place in the list is wrong."""
     lines = []
+    slow = [each for test, each in spent.items() if test in kinds]
+    usual = Spent(median(each.passed_s for each in slow), median(each.cpu_s for each in slow))
     for test, (passed_s, cpu_s) in sorted(spent.items()):
         kind = kinds.get(test)
-        if kind is None and cpu_s > UNLISTED_S and passed_s > SLOW_S:  # a process of an earlier test may have ended
+        if kind is None and min(passed_s, cpu_s) > UNLISTED * usual.cpu_s:  # an earlier one may have ended in it
             lines.append(f"{test} used {cpu_s:.1f} s of CPU time: make it quicker, or list it in tests/slow.toml")
-        elif kind not in (None, "build") and passed_s < QUICK_S:
+        elif kind not in (None, "build") and passed_s < QUICK * usual.passed_s:
             lines.append(f"{test} took only {passed_s:.1f} s: remove it from tests/slow.toml")
     return lines
 
