@@ -32,6 +32,8 @@ from referee.addons.llm.settings import ModelSettings
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
+from referee.harness.cli.command_line import app
+from referee.harness.cli.help import topic
 from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import Isolation, isolation
@@ -1118,3 +1120,9 @@ def test_what_cannot_be_a_key_is_refused_and_not_quoted(key: str, monkeypatch: p
     with pytest.raises(UsageError, match="is no key") as error:
         entrant(f"llm:--key-from {VARIABLE} stub")
     assert key not in str(error.value)
+
+
+def test_help_explains_the_options_of_a_language_model_in_sentences() -> None:
+    explained = topic(app, ("play",)).more["Options of a language model"]
+    assert {entry.split()[0] for entry in explained} >= {"--url", "--key-from", "--price"}
+    assert all(text.endswith(".") for text in explained.values())

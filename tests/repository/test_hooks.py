@@ -16,7 +16,7 @@ import pytest
 from referee.harness import addons
 from referee.harness.addons import Hooks, hooks, own
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "add-ons.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \|([^|]*)\|[^|]+\|[^|]+\|$", PAGE, re.MULTILINE))
 NAMES = sorted(name for name in vars(Hooks) if not name.startswith("_"))

@@ -18,7 +18,7 @@ from referee.harness.new import write as new
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 FROM_INDEX = re.compile(
     rf"(?:\bpip[x3]?|\buv tool) install (?:-\S+ )*[\"'`]?{installed.NAME}(?:\[[^]]*\])?+(?!\w|[./-]| @)"

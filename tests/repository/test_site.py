@@ -21,8 +21,8 @@ from referee.tools.site import pages
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent
-BOTS = Path(__file__).parent / "written_from_pages"
+ROOT = Path(__file__).resolve().parents[2]
+BOTS = ROOT / "tests" / "written_from_pages"
 
 
 class Page(HTMLParser):

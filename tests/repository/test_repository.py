@@ -12,7 +12,7 @@ import yaml
 
 from referee.harness.languages.packages import ITEMS, KITS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 

@@ -15,7 +15,7 @@ from referee.harness.common.rules import Section, section, sections
 from referee.harness.new.write import kits
 from referee.protocol.messages import Clock
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 GAMES = tuple(registry.own_names())
 CITED = re.compile(rf"\b({'|'.join(GAMES)})\.md`?,? (?:sections? |parts? )?((?:[0-9.]*[0-9]|[A-C][0-9]?)(?![\w]))(.*)")
 MORE = re.compile(r"^(?:,| and|-|–) ?(?:sections? )?((?:[0-9.]*[0-9]|[A-C][0-9])(?![\w]))(.*)")

@@ -7,7 +7,7 @@ import pytest
 
 from referee.tools.changed_addons import enough
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import slow_tests
 from slow_tests import KINDS, Spent, listed, wrong
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def functions(module: str) -> set[str]:
