@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.games.board import MOST_CELLS, Board, Cell, Label, Piece, Text, lettered, paired, text_board
+from referee.games.board import MOST_CELLS, Board, Cell, Column, Label, Piece, Text, lettered, paired, text_board
 from referee.games.contract import State
 from referee.games.game import Game, Presentation
 
@@ -23,7 +23,7 @@ MOST_COLUMNS = 100
 class PartTable(Struct, forbid_unknown_fields=True, kw_only=True):
     """A part of the board."""
 
-    kind: Literal["grid", "hexagons", "row", "text"]
+    kind: Literal["grid", "hexagons", "points", "row", "text"]
     cells: Path
     """Where the view has the cells: a text, a list, or a list of either for rows from the top."""
     columns: Annotated[int, Meta(ge=1, le=MOST_COLUMNS)] | Path | None = None
@@ -32,11 +32,22 @@ class PartTable(Struct, forbid_unknown_fields=True, kw_only=True):
     ground: Literal["plain", "chequered", "lines"] = "plain"
     shift: Annotated[float, Meta(ge=-1, le=1)] = 0.5
     """How much further each row of hexagons begins than the one above."""
+    points: Annotated[tuple[tuple[Column, Column], ...], Meta(max_length=MOST_CELLS)] = ()
+    """Where each point is, from the left and from the top; a piece is one wide. Points have the names 0, 1, 2 …"""
+    lines: Annotated[tuple[tuple[int, int], ...], Meta(max_length=2 * MOST_CELLS)] = ()
+    """Which points have a line between them."""
     title: Label = ""
     seat: Annotated[int, Meta(ge=0, lt=64)] | None = None
     beside: bool = False
     pieces: Annotated[dict[str, Piece], Meta(max_length=200)] = {}
     """The piece for each value of a cell, as text; `*` for any other."""
+
+    def __post_init__(self) -> None:
+        if (self.kind == "points") != bool(self.points):
+            raise ValueError('a part of kind "points" needs `points`, and no other part has them')
+        for line in self.lines:
+            if not all(0 <= end < len(self.points) for end in line):
+                raise ValueError(f"the line {list(line)} leads to a point that is not in `points`")
 
 
 def board_of(parts: Sequence[PartTable], view: Any) -> Board | None:
@@ -96,6 +107,8 @@ def _part(table: PartTable, view: Any) -> dict[str, Any] | None:
         (part,) = text_board(text).parts
         assert isinstance(part, Text)
         return {"kind": "text", "lines": part.lines, **shared}
+    if table.kind == "points":
+        return {"kind": "points", "points": _spots(table, found), "lines": table.lines, **shared}
     rows = _rows(found, table.columns if isinstance(table.columns, int | None) else _at(view, table.columns))
     if not rows or sum(map(len, rows)) > MOST_CELLS:
         return None
@@ -121,6 +134,16 @@ def _part(table: PartTable, view: Any) -> dict[str, Any] | None:
         "along": [row[0][1:] for row in names] if labels else [],
         **shared,
     }
+
+
+def _spots(table: PartTable, found: str | list[Any]) -> list[dict[str, Any]] | None:
+    """Returns the points with their pieces; None, which is no board, unless the view has one value for each."""
+    if len(found) != len(table.points):
+        return None
+    return [
+        {**_cell(table.pieces, (*BLANKS, "0"), str(number), value), "x": x, "y": y}
+        for number, ((x, y), value) in enumerate(zip(table.points, found, strict=True))
+    ]
 
 
 def _rows(found: str | list[Any], columns: Any) -> list[Sequence[Any]]:

@@ -10,7 +10,7 @@ from rules_games import SERVE, STEADY, write_game
 
 from referee.addons.rules.board_file import PartTable, board_of, clicks_of
 from referee.games import registry
-from referee.games.board import Board, Grid
+from referee.games.board import Board, Grid, Points
 from referee.games.contract import Setup
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.board_text import board_text
@@ -42,6 +42,24 @@ def test_cells_without_rows_need_the_number_of_columns_or_where_it_is() -> None:
     )
     assert board is not None
     assert board_text(board).plain == ROWS
+
+
+def test_points_have_a_value_each_and_the_names_of_their_numbers() -> None:
+    part = {
+        "kind": "points",
+        "cells": "board",
+        "pieces": SIGNS,
+        "points": [[0, 0], [3, 0], [1.5, 2]],
+        "lines": [[0, 2]],
+    }
+    board = board_of(parts(part), {"board": "X.O"})
+    assert board is not None
+    (points,) = board.parts
+    assert isinstance(points, Points)
+    spots = [(each.name, each.x, each.y, [piece.shape for piece in each.pieces]) for each in points.points]
+    assert spots == [("0", 0, 0, ["cross"]), ("1", 3, 0, []), ("2", 1.5, 2, ["ring"])]
+    assert points.lines == ((0, 2),)
+    assert board_of(parts(part), {"board": "X.O."}) is None
 
 
 def test_other_values_show_themselves_with_the_piece_for_any() -> None:
@@ -79,12 +97,22 @@ def test_clicks_are_names_numbers_and_pairs_in_an_answer() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"kind": "cube"}, {"cells": ""}, {"cells": "a..b"}, {"pieces": {"X": {"shape": "dragon"}}}, {"columns": 0}],
+    [
+        {"kind": "cube"},
+        {"cells": ""},
+        {"cells": "a..b"},
+        {"pieces": {"X": {"shape": "dragon"}}},
+        {"columns": 0},
+        {"kind": "points"},
+        {"points": [[0, 0]]},
+        {"kind": "points", "points": [[0, 0]], "lines": [[0, 1]]},
+        {"kind": "points", "points": [[0, 1e999]]},
+    ],
 )
 def test_a_wrong_part_refuses_the_folder(tmp_path: Path, wrong: dict[str, Any]) -> None:
     table = {"kind": "grid", "cells": "position", **wrong}
     folder = write_game(tmp_path / "game", STEADY + SERVE, presentation={"board": [table]})
-    with pytest.raises(Exception, match=r"presentation|Object|Invalid|board"):
+    with pytest.raises(Exception, match=r"presentation|Object|Invalid|board|points"):
         registry.in_folder(str(folder))
 
 

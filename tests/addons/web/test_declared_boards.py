@@ -1,10 +1,13 @@
 """Boards that games declare, on pages: nothing is clipped or covered, and people click the legal answers."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Visited
+from pages import Played, Visited
+from PIL import Image, ImageChops
 from playwright.sync_api import BrowserContext
 from watching import Watched
 
@@ -15,6 +18,7 @@ from referee.addons.web.pictures import lines
 from referee.addons.web.viewer_frames import shown
 from referee.games.contract import Setup
 from referee.games.dice import Dice
+from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -91,6 +95,22 @@ def test_an_answer_whose_clicks_begin_those_of_another_ends_with_a_button() -> N
     assert ["e8", "!e8"] in clicks
     assert ["e8", "!wall v"] in clicks
     assert len({tuple(each) for each in clicks}) == len(clicks)
+
+
+def test_a_film_shows_the_pieces_of_each_turn(tmp_path: Path, played: Played, viewer: None) -> None:
+    """Two grids of tic-tac-toe differ where a sign was put, and where the last move is no longer marked."""
+    film = tmp_path / "match.gif"
+    command = ["replay", "video", str(played("openspiel:tic_tac_toe")), str(film), "--from", "1", "--to", "2"]
+    with ThreadPoolExecutor(1) as thread:  # the browser of other tests has a loop in this one
+        assert thread.submit(main, [*command, "--size", "640x480"]).result() == 0
+    with Image.open(film) as picture:
+        first = picture.convert("RGB")
+        picture.seek(1)
+        changed = ImageChops.difference(first, picture.convert("RGB")).convert("L").point(lambda value: value // 64)
+    cells = [
+        changed.crop((168 + 104 * x, 110 + 104 * y, 264 + 104 * x, 206 + 104 * y)) for x in range(3) for y in range(3)
+    ]
+    assert sum(cell.getbbox() is not None for cell in cells) == 2
 
 
 def test_a_person_clicks_two_squares_of_chess_and_sees_the_move(watched: Watched, visited: Visited) -> None:
