@@ -71,12 +71,12 @@ def run_python(*words: str, account: int | None = None, without: str = "", folde
 
 @cache
 def ordinary_python() -> str:
-    """Returns an interpreter of this version that an ordinary account can run; "" if there is none."""
+    """Returns an interpreter of this version in which an ordinary account finds the referee; "" if there is none."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for program in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
-        trial = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import trio'], check=True)"
+        trial = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import referee.harness, trio'], check=True)"
         line = as_account(ORDINARY, program, "-c", trial)
-        if subprocess.run(line, env={"PYTHONPATH": PACKAGES}, capture_output=True).returncode == 0:
+        if subprocess.run(line, env=environment(), capture_output=True).returncode == 0:
             return program
     return ""
 

@@ -14,6 +14,8 @@ from typing import IO, Any
 import httpx
 import msgspec
 from contests import environment
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import BrowserContext, ConsoleMessage
 
 from referee.addons.host import submissions, teams, versions
 from referee.addons.host.contest import opened
@@ -84,6 +86,21 @@ class Browser:
 
         found: dict[str, Any] = wait_for(state, within_s)
         return found
+
+
+def signed_in(chromium: Chromium, browser: Browser, errors: list[str], width: int = 1280) -> BrowserContext:
+    """Returns a window of a real browser with the session of somebody. `errors` gets those of its pages."""
+    window = chromium.new_context(viewport={"width": width, "height": 860})
+    cookies = [{"name": name, "value": value, "url": browser.address} for name, value in browser.http.cookies.items()]
+    window.add_cookies(cookies)  # type: ignore[arg-type]
+    window.on("weberror", lambda error: errors.append(str(error.error)))
+    window.on("console", lambda said: errors.append(f"{said.text} {said.location['url']}") if is_error(said) else None)
+    return window
+
+
+def is_error(said: ConsoleMessage) -> bool:
+    """Whether a page complains. A browser asks for an icon by itself."""
+    return said.type == "error" and not said.location["url"].endswith("/favicon.ico")
 
 
 class Hosted:

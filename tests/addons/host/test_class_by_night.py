@@ -1,7 +1,8 @@
 """A class of 60 in one contest, from sign-up to marks, with all that goes wrong in a course.
 
 Bots in up to five languages, a slow build, a team that hands in broken bots without end, an extension, a
-disqualification, a sealed final that is shown match by match, and a kill during uploads and during the final.
+disqualification, a sealed final that is shown match by match, and a kill during uploads and during the final. Two real
+browsers look: a projector, and a phone of a team.
 """
 
 import csv
@@ -18,7 +19,9 @@ from threading import Event
 import httpx
 import pytest
 from contests import tournament
-from hosting import Browser, Hosted, hosted, wait_for
+from hosting import Browser, Hosted, hosted, signed_in, wait_for
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import expect
 
 from referee.addons.host import finals, teams, versions
 from referee.addons.host.first_bots import obstacles, packed
@@ -182,7 +185,7 @@ def keys_of(folder: Path) -> list[str]:
 
 @pytest.mark.timeout(4 * LONG_S)
 @pytest.mark.parametrize("size", [60])
-def test_a_class_gets_its_verdicts_games_final_and_marks(size: int, tmp_path: Path) -> None:
+def test_a_class_gets_its_verdicts_games_final_and_marks(size: int, tmp_path: Path, browser: Chromium) -> None:
     room = Class(tmp_path / "cup", size)
     with ThreadPoolExecutor(8) as pool:
         try:
@@ -200,12 +203,13 @@ def test_a_class_gets_its_verdicts_games_final_and_marks(size: int, tmp_path: Pa
                 for each in handed_in:
                     each.result()
                 the_week(room, ada)
+                the_phone(room, browser)
                 room.stop.set()
                 assert forever.result() > 2, "broken bots were taken, with growing pauses"
                 the_deadline(room, ada)
                 the_final(room, ada, contest)
             with running(room, *bind(room)):
-                the_reveal(room, ada)
+                the_reveal(room, ada, browser)
                 the_marks(room, ada)
         finally:
             room.stop.set()
@@ -225,6 +229,23 @@ def the_week(room: Class, ada: Browser) -> None:
     assert not [each for each in refused if each.status == "accepted"]
     assert room.names[SLOW] in ada.get("/")
     store.close()
+
+
+def the_phone(room: Class, browser: Chromium) -> None:
+    """On a phone, a team sees its own row, and what ranks, without scrolling."""
+    errors: list[str] = []
+    window = signed_in(browser, room.browsers[LATE], errors, width=390)
+    page = window.new_page()
+    page.goto(f"{room.address}/team")
+    page.goto(room.address)
+    own = page.locator(".own-line")
+    expect(own).to_be_in_viewport()
+    expect(own).to_contain_text(room.names[LATE])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    head = page.locator("th[scope=col]").filter(has_text="Elo").bounding_box()
+    assert head is not None and head["x"] + head["width"] <= 390
+    window.close()
+    assert errors == []
 
 
 def the_deadline(room: Class, ada: Browser) -> None:
@@ -254,9 +275,12 @@ def the_final(room: Class, ada: Browser, contest: Hosted) -> None:
     kill(contest)
 
 
-def the_reveal(room: Class, ada: Browser) -> None:
+def the_reveal(room: Class, ada: Browser, browser: Chromium) -> None:
     """Everybody sees what the organiser has shown. After a disqualification, the page of the final says so."""
-    everybody = Browser(room.address)
+    everybody, errors = Browser(room.address), list[str]()
+    window = signed_in(browser, everybody, errors)
+    projector = window.new_page()
+    projector.goto(f"{room.address}/finals")
     wait_for(lambda: finals.waiting(room.cup) is None, LONG_S)
     keys = keys_of(room.cup / "finals" / "CUP")
     assert len(keys) == len({*keys})
@@ -265,6 +289,7 @@ def the_reveal(room: Class, ada: Browser) -> None:
     assert everybody.http.get(path).status_code == 404
     ada.post("/organiser/finals/CUP/show", what="match")
     assert "1 match is shown" in everybody.get("/finals")
+    expect(projector.get_by_text("1 match is shown")).to_be_visible(timeout=60_000)
     ada.post("/organiser/finals/CUP/show", what="round")
     ada.post("/organiser/finals/CUP/show", what="all")
     wait_for(lambda: everybody.http.get(path).status_code == 200)
@@ -272,6 +297,9 @@ def the_reveal(room: Class, ada: Browser) -> None:
     number = next(each.id for each in teams.teams(Store(room.cup)) if each.name == first)
     ada.post(f"/organiser/teams/{number}/state", state="disqualified", reason="two accounts")
     assert f"{first} was disqualified" in everybody.get("/finals")
+    expect(projector.get_by_text(f"{first} was disqualified").first).to_be_visible(timeout=60_000)
+    window.close()
+    assert errors == []
     wait_for(lambda: first not in ranks_of(ada), LONG_S)
 
 

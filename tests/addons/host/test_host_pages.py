@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from hosting import Browser as Http
-from hosting import Cup, hosted, serving, wait_for
+from hosting import Cup, hosted, serving, signed_in, wait_for
 from pages import barriers
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, Page, Route
 from submissions import RUN, zipped
 
 pytestmark = pytest.mark.slow
@@ -22,16 +21,6 @@ document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySele
   .map((each) => each.outerHTML.slice(0, 90))
 """
 """What makes a page wider than the window; what may be scrolled by itself does not."""
-
-
-def signed_in(browser: Browser, http: Http, errors: list[str], width: int = 1280) -> BrowserContext:
-    """Returns a window with the session of somebody."""
-    window = browser.new_context(viewport={"width": width, "height": 860})
-    cookies = [{"name": name, "value": value, "url": http.address} for name, value in http.http.cookies.items()]
-    window.add_cookies(cookies)  # type: ignore[arg-type]
-    window.on("weberror", lambda error: errors.append(str(error.error)))
-    window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    return window
 
 
 def looked_at(page: Page, name: str, pictures: Path | None) -> None:
