@@ -74,7 +74,8 @@ def ordinary_python() -> str:
     """Returns an interpreter of this version in which an ordinary account finds the referee; "" if there is none."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for program in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
-        trial = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import referee.harness, trio'], check=True)"
+        words = "[sys.executable, '-c', 'import referee.harness, trio']"
+        trial = f"import subprocess, sys; subprocess.run({words}, check=True)"
         line = as_account(ORDINARY, program, "-c", trial)
         if subprocess.run(line, env=environment(), capture_output=True).returncode == 0:
             return program
