@@ -48,6 +48,7 @@ from referee.addons.host.settings import SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
+from referee.addons.tournament.store.ledger import game_name
 from referee.addons.web.app import kept  # registers `number` for paths, too
 from referee.addons.web.guard import with_headers
 from referee.addons.web.server.pages import Page as KeptPage
@@ -157,7 +158,7 @@ class Application:
         templates = page_templates(HERE / "pages")
         frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
         templates.globals |= frame
-        templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size}
+        templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size, "game_name": game_name}
         live_head = Markup(HEAD + LIVE_HEAD)
         address = settings.address if settings.behind_proxy else ""  # of this machine, it helps nobody
         self.live = Live(store, lambda: {**frame, "more_head": live_head}, settings.zone, address)

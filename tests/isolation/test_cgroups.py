@@ -146,6 +146,22 @@ def test_a_group_counts_from_its_last_bot_on(group: Group, folder: Path) -> None
     assert (group.memory_bytes(), group.cpu_s()) == (100_000, 1.0)
 
 
+def test_whoever_looks_at_a_group_while_it_is_removed_leaves_no_file_open(
+    group: Group, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = cgroups.remove_group
+
+    def looked_at(path: Path) -> None:
+        assert group.cpu_s() in (0.0, None)
+        remove(path)
+
+    monkeypatch.setattr(cgroups, "remove_group", looked_at)
+    opened = set(os.listdir("/proc/self/fd"))
+    assert group.cpu_s() == 0.0
+    group.remove()
+    assert set(os.listdir("/proc/self/fd")) == opened
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -227,12 +227,11 @@ class Group:
 
     def remove(self) -> None:
         """Removes the group once its processes have ended."""
-        for descriptor in self._files.values():
-            os.close(descriptor)
-        self._files.clear()
-        for folder, _ in self.folders:
+        folders, self.folders = self.folders, []
+        for folder, _ in folders:
             remove_group(folder)
-        self.folders = []
+        while self._files:  # after the folders: whoever looks at the group meanwhile may open its files again
+            os.close(self._files.popitem()[1])
 
 
 def _number(text: bytes, name: str) -> int:
