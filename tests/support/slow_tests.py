@@ -22,8 +22,8 @@ LIST = Path(__file__).parents[1] / "slow.toml"
 KINDS = ("process", "build", "browser", "sleep", "statistics")
 UNLISTED = 4.0
 """How much CPU time a test that is not listed may use, as a multiple of the listed tests' median."""
-QUICK = 0.1
-"""A listed test that took less than this share of the listed tests' median time is not slow."""
+QUICK_S, QUICK = 0.3, 0.1
+"""A listed test is not slow if it took less, in seconds and as a share of the listed tests' median time."""
 PROPERTY = "call"
 """The property of a report: the seconds that passed during the call, and its CPU seconds."""
 
@@ -54,7 +54,7 @@ def wrong(kinds: dict[str, str], spent: dict[str, Spent]) -> list[str]:
         kind = kinds.get(test)
         if kind is None and min(passed_s, cpu_s) > UNLISTED * usual.cpu_s:  # an earlier one may have ended in it
             lines.append(f"{test} used {cpu_s:.1f} s of CPU time: make it quicker, or list it in tests/slow.toml")
-        elif kind not in (None, "build") and passed_s < QUICK * usual.passed_s:
+        elif kind not in (None, "build") and passed_s < min(QUICK_S, QUICK * usual.passed_s):
             lines.append(f"{test} took only {passed_s:.1f} s: remove it from tests/slow.toml")
     return lines
 

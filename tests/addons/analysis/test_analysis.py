@@ -132,7 +132,7 @@ def test_a_bot_that_draws_no_luck_plays_on_once(tmp_path: Path) -> None:
     for bot, once in (("@raider", True), ("@random", False)):
         text = subprocess.run([*program, "--with", bot], stdout=subprocess.PIPE, check=True).stdout
         played = [point for point in json.loads(text)["points"] if not point.get("exact")]
-        assert len(played) >= 4 and all((point["continuations"] == 1) == once for point in played)
+        assert played and all((point["continuations"] == 1) == once for point in played)
         assert all((max(point["error"]) == 0) == once for point in played)
 
 
@@ -182,7 +182,7 @@ def test_the_command_shows_a_curve_and_moments_and_keeps_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = recorded(tmp_path / "m.jsonl", seed=1)
-    text = shown(capsys, file, "--seconds", "2")
+    text = shown(capsys, file, "--seconds", "200")  # it ends when the search does
     assert "exact at 9 positions" in text and "█" in text and text.count("%  exact\n") == 9
     kept = json.loads((tmp_path / "m.jsonl.analysis.json").read_text())
     assert len(kept["points"]) == History(Replay(file)).turns + 1

@@ -142,23 +142,29 @@ def test_openspiels_own_bots_play_on(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "expected a built-in bot" in analysed(capsys, file, "--with", "@advanced", code=2)
 
 
-def test_rules_in_another_language_are_analysed_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def countdown() -> bytes:
+    """The rules as a program of the C++ kit, which may take long to build."""
     need("cpp")
+    return (built("cpp") / "build" / "countdown").read_bytes()
+
+
+def test_rules_in_another_language_are_analysed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], countdown: bytes
+) -> None:
     folder, file = tmp_path / "countdown", tmp_path / "m.jsonl"
     folder.mkdir()
     for part in COUNTDOWN.glob("*.[tj]*"):
         text = part.read_text()
         (folder / part.name).write_text(text.replace('run = ["python3", "countdown.py"]', 'run = ["./countdown"]'))
-    (folder / "countdown").write_bytes((built("cpp") / "build" / "countdown").read_bytes())
+    (folder / "countdown").write_bytes(countdown)
     (folder / "countdown").chmod(0o755)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     game = f"--game={folder}"
     try:
         assert main([game, "@random", "@random", "--seed", "5", "--replay", str(file)]) == 0
         capsys.readouterr()
-        found = json.loads(analysed(capsys, file, game, "--json", "--seconds", "3"))
+        found = json.loads(analysed(capsys, file, game, "--json", "--seconds", "100"))
     finally:
         SOURCE.forget()
     assert found["game"] == "countdown" and found["by"] == "the search"

@@ -198,7 +198,7 @@ def test_blunders_of_a_small_game_are_named_with_the_answers_that_keep_its_worth
     for seed in range(8):
         file = tmp_path / f"{seed}.jsonl"
         referee.play("tictactoe", [any_answer, "@blocker"], seed=seed, replay=file)
-        found = made(Replay(file), 30.0)
+        found = made(Replay(file), 300.0)
         history, other = History(Replay(file)), Exact()
         assert found.by == "the search" and all(point.exact for point in found.points)
         worths = [other.value(history.at(turn)[0]) for turn in range(history.turns + 1)]

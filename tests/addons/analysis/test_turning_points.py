@@ -27,6 +27,7 @@ def test_the_exact_value_is_that_of_the_best_play_of_both(options: dict[str, Any
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3000)
 def test_the_curve_agrees_and_the_moments_name_the_blunders_in_every_game() -> None:
     line = [sys.executable, "-m", "referee.benchmarks.turning_points", "--json", "--matches", "20", "--seconds", "30"]
     figures = json.loads(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout)
