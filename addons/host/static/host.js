@@ -56,8 +56,9 @@ function markOwn() {
   document.querySelector("main").append(line);
 }
 
-function followFinal() {
-  setInterval(replaceMain, 5000);
+/** Keeps a page of finals up to date, unless somebody is about to press a button of it. */
+function followFinals() {
+  setInterval(() => document.activeElement.matches("main button") || replaceMain(), 5000);
 }
 
 function followVersion(box) {
@@ -91,6 +92,6 @@ function takeDrops(form) {
 markOwn();
 if (document.querySelector("meta[name=live][content=practice]")) setTimeout(() => location.reload(), 3000);
 if (document.querySelector("meta[name=live][content=table]") && ["/", "/index.html"].includes(location.pathname)) followTable();
-if (/^[/]finals[/][^/]+[/]index[.]html$/.test(location.pathname)) followFinal();
+if (/^[/]finals([/][^/]+[/]index[.]html)?$/.test(location.pathname)) followFinals();
 document.querySelectorAll("[data-events]").forEach(followVersion);
 document.querySelectorAll("form.drop").forEach(takeDrops);

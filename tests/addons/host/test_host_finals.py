@@ -10,6 +10,7 @@ import pytest
 from contests import drawing_bot, referee
 from hosted import Team, contest, games_of, killed, log, play, playing, until
 from hosting import Cup, serving
+from playwright.sync_api import Browser, expect
 
 from referee.addons.host import finals, switches
 from referee.addons.host.store import FILE, Store, audited
@@ -151,9 +152,11 @@ def test_a_final_that_cannot_be_played_ends_with_a_reason(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_organiser_makes_a_final_and_everybody_sees_its_commitment(tmp_path: Path) -> None:
+def test_the_organiser_makes_a_final_and_everybody_sees_its_commitment(tmp_path: Path, browser: Browser) -> None:
+    """Also on a projector, where nobody reloads the page."""
     made = Cup(tmp_path)
-    with serving(made) as client:
+    with serving(made) as client, browser.new_page() as projector:
+        projector.goto(f"{made.address}/finals")
         committed = finals.commitment(made.store).hash
         page = client.get("/finals").text
         assert committed in page and "Uploads are open" in page
@@ -167,6 +170,7 @@ def test_the_organiser_makes_a_final_and_everybody_sees_its_commitment(tmp_path:
             hand_in(made.store.folder, Submit((found.entry,)))
         assert client.post("/organiser/final", data=form, headers=organiser).status_code == 303
         (final,) = finals.finals(made.store.folder)
+        expect(projector.get_by_role("heading", name="Cup final")).to_be_visible(timeout=60_000)
         page, table = client.get("/finals").text, "/finals/Cup%20final/index.html"
         assert "Cup final" in page and table in page and final.secret not in page and page.count(committed) == 1
         assert finals.commitment(made.store).hash in page and "Blue" in client.get(table).text
