@@ -107,14 +107,14 @@ def _part(table: PartTable, view: Any) -> dict[str, Any] | None:
         (part,) = text_board(text).parts
         assert isinstance(part, Text)
         return {"kind": "text", "lines": part.lines, **shared}
+    blanks = BLANKS if table.kind == "row" else (*BLANKS, "0")
     if table.kind == "points":
-        return {"kind": "points", "points": _spots(table, found), "lines": table.lines, **shared}
+        return {"kind": "points", "points": _spots(table, found, blanks), "lines": table.lines, **shared}
     rows = _rows(found, table.columns if isinstance(table.columns, int | None) else _at(view, table.columns))
     if not rows or sum(map(len, rows)) > MOST_CELLS:
         return None
     width = max(map(len, rows))
     names = _names(table.names, width, len(rows))
-    blanks = BLANKS if table.kind == "row" else (*BLANKS, "0")
     cells = [
         [_cell(table.pieces, blanks, *pair) for pair in zip(*each, strict=False)]
         for each in zip(names, rows, strict=True)
@@ -136,12 +136,12 @@ def _part(table: PartTable, view: Any) -> dict[str, Any] | None:
     }
 
 
-def _spots(table: PartTable, found: str | list[Any]) -> list[dict[str, Any]] | None:
+def _spots(table: PartTable, found: str | list[Any], blanks: Sequence[str]) -> list[dict[str, Any]] | None:
     """Returns the points with their pieces; None, which is no board, unless the view has one value for each."""
     if len(found) != len(table.points):
         return None
     return [
-        {**_cell(table.pieces, (*BLANKS, "0"), str(number), value), "x": x, "y": y}
+        {**_cell(table.pieces, blanks, str(number), value), "x": x, "y": y}
         for number, ((x, y), value) in enumerate(zip(table.points, found, strict=True))
     ]
 

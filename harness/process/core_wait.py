@@ -20,7 +20,7 @@ QUICK_S = 0.005
 LOOK_S = 0.002
 """Most CPU time spent on reading the threads of one process tree, if it has many."""
 MANY_THREADS = 64
-"""So many are read in any case: on a shared machine, CPU time holds what the machine gave to others."""
+"""This number of threads is always read: on a shared machine, CPU time also counts what others were given."""
 LOOK_EVERY_S = 0.1
 """Mean time between two readings in a long call, at moments that no bot can tell. Each costs some 30 µs a thread."""
 UNEVEN_PERCENT = 1

@@ -2,10 +2,9 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 
 import pytest
-from cyclopts import App
+from help_texts import MOST, listed, paths
 
 from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands, explained, manual, topic
@@ -13,22 +12,7 @@ from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
 from referee.harness.cli.main import main
 from referee.harness.process.limits import Limits
 
-MOST = 20
-
-
-def paths(command: App = app, *words: str) -> Iterator[tuple[str, ...]]:
-    yield words
-    for name, inner in commands(command).items():
-        yield from paths(inner, *words, name)
-
-
 COMMANDS = list(paths())
-
-
-def listed(text: str) -> list[str]:
-    """Returns the options that a help text explains."""
-    words = [line.split() for line in text.splitlines() if line.startswith("  -")]
-    return [next(word for word in line if word.startswith("--")) for line in words]
 
 
 @pytest.mark.parametrize("words", COMMANDS[1:], ids=" ".join)
@@ -47,12 +31,6 @@ def test_help_is_short_and_help_all_is_everything(words: tuple[str, ...]) -> Non
         assert set(listed(whole)) == flags
         has_more = f"`referee {' '.join(words)} --help --all` explains" in short
         assert has_more == (len(whole) > len(short))
-
-
-def test_play_has_options_beyond_the_short_help() -> None:
-    """The count above would be worth little if nothing were left out."""
-    of = topic(app, ("play",))
-    assert 10 < len(listed(explained(of, 100, False))) < len(listed(explained(of, 100, True)))
 
 
 @pytest.mark.slow

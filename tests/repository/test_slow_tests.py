@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def functions(module: str) -> set[str]:
-    return {*re.findall(r"^ *(?:async )?def (\w+)\(", (ROOT / module).read_text("utf-8"), re.MULTILINE)}
+    return {*re.findall(r"^ *(?:async )?def (test_\w+)\(", (ROOT / module).read_text("utf-8"), re.MULTILINE)}
 
 
 def test_every_listed_test_exists_and_has_a_known_kind() -> None:

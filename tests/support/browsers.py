@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +26,12 @@ def browser(viewer: None) -> Iterator["Browser"]:
         started.close()
 
 
-def in_a_loop(work: Coroutine[Any, Any, R]) -> R:
-    """Runs work of asyncio in a thread: a browser of Playwright has a loop in this one."""
+def elsewhere(function: Callable[..., R], *arguments: object) -> R:
+    """Calls a function in another thread: a browser of Playwright has a loop in this one."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        return thread.submit(function, *arguments).result()
+
+
+def in_a_loop(work: Coroutine[Any, Any, R]) -> R:
+    """Runs work of asyncio."""
+    return elsewhere(asyncio.run, work)

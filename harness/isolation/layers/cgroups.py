@@ -230,7 +230,7 @@ class Group:
         folders, self.folders = self.folders, []
         for folder, _ in folders:
             remove_group(folder)
-        while self._files:  # after the folders: whoever looks at the group meanwhile may open its files again
+        while self._files:  # last: a reader in another thread opens them again as long as the folders exist
             os.close(self._files.popitem()[1])
 
 

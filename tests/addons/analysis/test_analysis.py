@@ -128,11 +128,11 @@ def test_a_bot_that_draws_no_luck_plays_on_once(tmp_path: Path) -> None:
     history = History(Replay(recorded(tmp_path / "t.jsonl")))
     assert repeats(history, Policy(history.game, "advanced")) and not repeats(history, Policy(history.game, "random"))
     file = recorded(tmp_path / "r.jsonl", "reantics")
-    program = [sys.executable, "-m", "referee.harness.cli.main", "analyse", str(file), "--seconds", "2", "--json"]
+    program = [sys.executable, "-m", "referee.harness.cli.main", "analyse", str(file), "--seconds", "8", "--json"]
     for bot, once in (("@raider", True), ("@random", False)):
         text = subprocess.run([*program, "--with", bot], stdout=subprocess.PIPE, check=True).stdout
         played = [point for point in json.loads(text)["points"] if not point.get("exact")]
-        assert played and all((point["continuations"] == 1) == once for point in played)
+        assert len(played) >= 4 and all((point["continuations"] == 1) == once for point in played)
         assert all((max(point["error"]) == 0) == once for point in played)
 
 

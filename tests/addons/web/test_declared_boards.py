@@ -1,11 +1,11 @@
 """Boards that games declare, on pages: nothing is clipped or covered, and people click the legal answers."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import elsewhere
 from pages import Played, Visited
 from PIL import Image, ImageChops
 from playwright.sync_api import BrowserContext
@@ -101,8 +101,7 @@ def test_a_film_shows_the_pieces_of_each_turn(tmp_path: Path, played: Played, vi
     """Two grids of tic-tac-toe differ where a sign was put, and where the last move is no longer marked."""
     film = tmp_path / "match.gif"
     command = ["replay", "video", str(played("openspiel:tic_tac_toe")), str(film), "--from", "1", "--to", "2"]
-    with ThreadPoolExecutor(1) as thread:  # the browser of other tests has a loop in this one
-        assert thread.submit(main, [*command, "--size", "640x480"]).result() == 0
+    assert elsewhere(main, [*command, "--size", "640x480"]) == 0
     with Image.open(film) as picture:
         first = picture.convert("RGB")
         picture.seek(1)

@@ -5,8 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from signal import SIGINT, SIGTERM
@@ -14,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from browsers import elsewhere
 from needs import LACKING
 from pages import Played
 from PIL import Image
@@ -26,15 +26,9 @@ from referee.harness.replay.reader import Replay
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("viewer")]
 
 
-def in_a_thread(function: Callable[..., int], *arguments: object) -> int:
-    """Calls a function where no event loop runs: the browser of other tests has one in the main thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(function, *arguments).result()
-
-
 def told(command: Sequence[str]) -> int:
     """Runs a command line and returns its exit code."""
-    return in_a_thread(main, command)
+    return elsewhere(main, command)
 
 
 SMALL = ["--size", "320x240"]
@@ -213,7 +207,7 @@ def test_the_text_of_a_replay_is_no_markup_and_the_page_requests_nothing(
 
     monkeypatch.setattr(film, "_shots", looking)
     assert (
-        in_a_thread(film.write_film, Replay(hostile), tmp_path / "match.gif", film.Cut(last=1, width=320, height=240))
+        elsewhere(film.write_film, Replay(hostile), tmp_path / "match.gif", film.Cut(last=1, width=320, height=240))
         == 2
     )
     assert seen == ["referee", "0"]
@@ -221,7 +215,7 @@ def test_the_text_of_a_replay_is_no_markup_and_the_page_requests_nothing(
 
 def test_a_film_may_be_light(tmp_path: Path, played: Played) -> None:
     file = tmp_path / "light.gif"
-    in_a_thread(
+    elsewhere(
         film.write_film,
         Replay(played("connectfour")),
         file,
