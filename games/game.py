@@ -27,7 +27,7 @@ class TimeControl(Struct, frozen=True):
     """Replaces `per_call_s` while the position is `in_opening`."""
     closing_call_s: Seconds | None = None
     """Replaces the limit of every method that has one of its own (closing calls); None = the game's."""
-    answers: int | UnsetType = UNSET
+    answers: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
     """After every so many answers, the bank gets what a seat started with; unset = never."""
     final_s: Seconds | UnsetType = UNSET
     """The seconds that the bank gets instead after the first of these periods, to the end; unset = periods repeat."""
@@ -39,6 +39,10 @@ class TimeControl(Struct, frozen=True):
 
 def _no_words(*_: Any) -> None:
     return None
+
+
+def _no_text(*_: Any) -> str:
+    return ""
 
 
 def _nothing(*_: Any) -> tuple[()]:
@@ -92,6 +96,9 @@ class Presentation(Struct, frozen=True):
     """The meaning of the coordinates, and from whose side."""
     history: Callable[[Any, int], Sequence[str]] = _nothing
     """The moves so far that a seat may know, in words, each with who made it. Takes the state and the seat."""
+    start: Callable[[Any, int], str] = _no_text
+    """The position that the match began from, in words that the seat may know; empty = the usual one. Takes the state
+    and the seat."""
     answer: Callable[[Call, Any], str | None] = _no_words
     """Words for an answer to a call; None = print it as JSON. The answer has the documented type, but may break the
     rules. Callers use `in_words`."""

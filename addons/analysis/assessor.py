@@ -26,4 +26,5 @@ def made(replay: Replay, seconds: float, keep: Path) -> Assessment:
 def _shown(found: record.Analysis) -> Assessment:
     points = [Point(each.turn, each.expected, each.error) for each in found.points]
     moments = [Moment(each.turn, each.before, each.words) for each in found.moments]
-    return Assessment(found.by, points, moments)
+    by = f"{found.by}, with hidden cards as they were" if found.open_cards else found.by
+    return Assessment(by, points, moments)

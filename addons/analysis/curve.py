@@ -3,12 +3,14 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from referee.addons.analysis.continuation import MOST_TURNS, ended, worth
+from referee.addons.analysis.continuation import MOST_TURNS, OutOfTimeError, ended, worth
 from referee.addons.analysis.history import History
 from referee.addons.analysis.policy import Policy
 from referee.games.contract import Player
@@ -76,22 +78,34 @@ class Task(Struct, frozen=True):
     seeds: range
     first: dict[Player, Any] | None = None
     """The answers of the first turn; None = the bot's."""
+    ends_at: float = math.inf
+    """By `time.monotonic`. Continuations that have not ended by then are left out."""
 
 
 def sampled(history: History, policy: Policy, task: Task) -> list[tuple[float, ...]]:
-    """Plays the continuations of a task."""
+    """Plays the continuations of a task, as many as end in its time."""
     state, told = history.at(task.turn)
-    turns = most_turns(history, task.turn)
-    ends = [ended(state, told, policy, seed, task.first, turns) for seed in task.seeds]
-    return [worth(end.result, len(told)) for end in ends]
+    turns, scores = most_turns(history, task.turn), []
+    with suppress(OutOfTimeError):
+        for seed in task.seeds:
+            end = ended(state, told, policy, seed, task.first, turns, lambda: time.monotonic() > task.ends_at)
+            scores.append(worth(end.result, len(told)))
+    return scores
 
 
-def repeats(history: History, policy: Policy) -> bool:
-    """Returns whether all continuations from a position are the same: neither the game nor the bot draws luck."""
+def repeats(history: History, policy: Policy, most_s: float = math.inf) -> bool:
+    """Returns whether all continuations from a position are the same: neither the game nor the bot draws luck.
+
+    False if `most_s` seconds of CPU are too few to tell.
+    """
+    ends_at = time.thread_time() + most_s
     for turn in (history.turns // 2, 0):
-        (state, told), keys = history.at(turn), set()
+        (state, told), turns, keys = history.at(turn), most_turns(history, turn), set()
         for seed in range(SAME):
-            end = ended(state, told, policy, seed, most_turns=most_turns(history, turn))
+            try:
+                end = ended(state, told, policy, seed, None, turns, lambda: time.thread_time() > ends_at)
+            except OutOfTimeError:
+                return False
             end.dice = Dice(0)
             keys.add(end.key())
             if len(keys) > 1:
@@ -101,6 +115,11 @@ def repeats(history: History, policy: Policy) -> bool:
 
 Play = Callable[[Sequence[Task]], Iterable[list[tuple[float, ...]]]]
 """Plays continuations, and returns those of each task."""
+
+
+def until(play: Play, ends_at: float) -> Play:
+    """Returns what plays continuations until `time.monotonic` is `ends_at`."""
+    return lambda tasks: play([replace(task, ends_at=ends_at) for task in tasks])
 
 
 def halved(turns: Sequence[int]) -> list[int]:
@@ -121,6 +140,9 @@ class Curve:
 
     by = "the search"
     """Who says so: the search alone, a built-in bot that plays the continuations, or an engine."""
+
+    spec = ""
+    """The bot that the user named, or the built-in one that was chosen; empty if none was needed."""
 
     cost_s = 0.0
     """Of one continuation, about."""
@@ -146,7 +168,8 @@ class Curve:
             now, waiting = waiting[:at_once], waiting[at_once:]
             for task, scores in zip(now, play(now), strict=True):
                 new = Estimate(task.turn, source="repeated" if self.repeats else "played")
-                self.estimates.setdefault(task.turn, new).scores += scores
+                if scores:
+                    self.estimates.setdefault(task.turn, new).scores += scores
             yield
 
     @property

@@ -22,6 +22,8 @@ LEVEL = 4
 """How many turns are searched depth first, before those behind them: most wins are near."""
 SEEDS = (1, 2, 3)
 """Of other luck, which must change nothing."""
+DEALS = range(1, 17)
+"""Seeds with which hidden cards are dealt again: where there are two ways, one deal in two is the same."""
 BEST = (1.0, 0.0)
 """By seat, the best worth to seat 0."""
 
@@ -167,5 +169,5 @@ def _after(state: State, answer: Any) -> State:
 
 def _hides(state: State) -> bool:
     """Whether something is hidden from a seat: it would be dealt again, or the game says that it cannot be."""
-    others = [_with_luck(state.copy(seed), 0) for seed in SEEDS]
+    others = (_with_luck(state.copy(seed), 0) for seed in DEALS)
     return not state.deals_again or any(other.key() != _with_luck(state, 0).key() for other in others)

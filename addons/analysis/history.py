@@ -38,6 +38,11 @@ class History:
         """The number of the last turn."""
         return len(self._after) - 1
 
+    @property
+    def open_cards(self) -> bool:
+        """Whether a continuation has what was hidden as it was: the game cannot deal it anew."""
+        return not self._first.deals_again
+
     def _keep(self) -> None:
         every = max(1, len(self._after) // KEPT)
         state, done = self._first, 0

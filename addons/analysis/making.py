@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from referee.addons.analysis import workers
-from referee.addons.analysis.curve import BATCH, Curve, Estimate, repeats
+from referee.addons.analysis.curve import BATCH, Curve, Estimate, repeats, until
 from referee.addons.analysis.engine import evaluate
 from referee.addons.analysis.exact import NotSearched, Search
 from referee.addons.analysis.history import History
@@ -22,6 +22,8 @@ CURVE_SHARE = 0.7
 """Of the time, for the curve; the rest is for its moments."""
 PLAY_SHARE = 0.4
 """Of the time, at least, for continuations: on a busy machine, it takes long to choose a bot and to start processes."""
+REPEATS_SHARE = 0.2
+"""Of the time, at most, to find out whether all continuations are the same."""
 SEARCH_SHARE, FIRST_S, GROWTH = 0.4, 1.0, 4
 """The share of the time that the search gets at most, how long it may take for the last position, and how many times as
 long besides as all after it took. Most games are too large for a search, which shows soon."""
@@ -47,6 +49,7 @@ def made(
     except Difference as difference:
         raise UsageError(f"{replay.path}: {printable(str(difference))}") from difference
     curve = Curve(history)
+    curve.spec = bot or ""
     if bot is None or bot.startswith("@"):
         policy = None if bot is None else Policy(history.game, bot.removeprefix("@"))
         moments = _played(curve, replay, rules, policy, seconds, progress)
@@ -77,13 +80,20 @@ def _played(
         yield from found(curve)
         return
     policy, curve.cost_s = workers.chosen(history, ends_at - time.monotonic(), policy)
-    curve.by, curve.repeats = f"@{policy.name}", repeats(history, policy)
+    curve.by = curve.spec = f"@{policy.name}"
+    curve.repeats = repeats(history, policy, REPEATS_SHARE * seconds)
     work_s = curve.cost_s * BATCH * turns
     with workers.playing(replay, rules, history, policy, work_s) as (play, at_once):
         left_s = max(ends_at - time.monotonic(), PLAY_SHARE * seconds)
         ends_at = time.monotonic() + left_s
+        play = until(play, ends_at)
         for _ in curve.improve(play, at_once, ends_at - (1 - CURVE_SHARE) * left_s):
             progress(f"{curve.by} plays on: {len(curve.estimates)} of {turns + 1} positions")
+        if not any(each.is_played for each in curve.estimates.values()):
+            raise UsageError(
+                f"{replay.path}: {curve.by} has not played on to the end once in {seconds:g} s; allow more with"
+                " --seconds, or name a quicker bot with --with"
+            )
         for number, moment in enumerate(found(curve, play, at_once, ends_at)):
             yield moment
             progress(f"{curve.by} tries other answers: {number + 1} moments")

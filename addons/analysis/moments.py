@@ -101,6 +101,8 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
         return moment
     seeds = _seeds(curve)
     ((*scores,),) = play([Task(before.turn, seeds, answers)])
+    if len(scores) < len(seeds):  # the time is over
+        return moment
     usual = sum(each[player] for each in scores) / len(seeds)
     if abs(after.expected(player) - usual) > abs(change[player]) / 2:
         return msgspec.structs.replace(moment, luck=True)
@@ -109,7 +111,11 @@ def _moment(curve: Curve, before: Estimate, after: Estimate, play: Play, tries: 
     state, _ = history.at(before.turn)
     others = list(islice(state.legal(player), min(tries, ALTERNATIVES)))
     played = play([Task(before.turn, seeds, {**answers, player: answer}) for answer in others])
-    expected = [sum(each[player] for each in scores) / len(seeds) for scores in played]
-    best = sorted(zip(expected, others, strict=True), key=lambda each: -each[0])[:NAMED]
+    expected = [
+        (sum(each[player] for each in scores) / len(seeds), answer)
+        for answer, scores in zip(others, played, strict=True)
+        if len(scores) == len(seeds)
+    ]
+    best = sorted(expected, key=lambda each: -each[0])[:NAMED]
     kept = [msgspec.to_builtins(answer) for score, answer in best if score > after.expected(player) + LEAST]
     return msgspec.structs.replace(moment, better=tuple(kept))

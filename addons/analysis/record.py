@@ -14,7 +14,7 @@ from referee.harness.common.output import write_whole
 from referee.harness.common.paths import open_file
 from referee.protocol.errors import UNDECODABLE
 
-VERSION = 3
+VERSION = 4
 MOST_SHARE = 4.0
 """No expected score and no error of one is larger."""
 MOST_BYTES = 16 << 20
@@ -46,6 +46,10 @@ class Analysis(Struct, frozen=True):
     """Who says so: the built-in bot that played the continuations, such as `@advanced`; an engine; or the search."""
     points: tuple[Point, ...]
     moments: tuple[Moment, ...]
+    spec: str
+    """The bot that the user named, or the built-in one that was chosen; empty if none was needed."""
+    open_cards: bool
+    """The continuations had what was hidden as it was, since the game cannot deal it anew."""
 
 
 def analysis(curve: Curve, moments: list[Moment], sha256: str) -> Analysis:
@@ -61,8 +65,9 @@ def analysis(curve: Curve, moments: list[Moment], sha256: str) -> Analysis:
         )
         for each in curve.in_order()
     ]
-    told = tuple(replace(moment, words=sentence(curve.history, moment)) for moment in moments)
-    return Analysis(VERSION, curve.history.game.name, sha256, curve.by, tuple(points), told)
+    history, open_cards = curve.history, curve.history.open_cards and any(each.continuations for each in points)
+    told = tuple(replace(moment, words=sentence(history, moment, open_cards)) for moment in moments)
+    return Analysis(VERSION, history.game.name, sha256, curve.by, tuple(points), told, curve.spec, open_cards)
 
 
 def beside(replay: Path) -> Path:

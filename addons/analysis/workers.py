@@ -6,10 +6,11 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from referee.addons.analysis.curve import Play, Task, sampled
+from referee.addons.analysis.continuation import OutOfTimeError, ended
+from referee.addons.analysis.curve import Play, Task, most_turns, sampled
 from referee.addons.analysis.history import History
 from referee.addons.analysis.policy import Policy, known
 from referee.harness.common.known_games import typed_game
@@ -19,34 +20,46 @@ QUICK_S = 2.0
 """Less work than this is done in this process: others would take as long to start."""
 LEAST = 100
 """A bot that can play fewer continuations than this in the time is too slow: the next weaker one plays."""
+CHOICE_SHARE = 0.2
+"""Of the time, at most, to find out how quick the bots are."""
 
 _history: History | None = None
 """In such a process: the match."""
 
 
 def chosen(history: History, seconds: float, policy: Policy | None) -> tuple[Policy, float]:
-    """Returns the built-in bot that plays, and about how long a continuation with it takes.
+    """Returns the built-in bot that plays, and about how long a continuation with it takes: at least so long.
 
     `policy`: the one that the user named; None = the strongest that is quick enough.
     """
+    left_s = CHOICE_SHARE * seconds
     if policy is not None:
-        return policy, cost(history, policy)
-    jobs = len(os.sched_getaffinity(0))
+        return policy, cost(history, policy, left_s)
+    enough_s = seconds * len(os.sched_getaffinity(0)) / LEAST
     for name in reversed(known(history.game)):
-        cost_s = cost(history, policy := Policy(history.game, name))
-        if cost_s * LEAST <= seconds * jobs:
+        policy = Policy(history.game, name)
+        most_s = min(enough_s, left_s / 4)
+        cost_s = cost(history, policy, 2 * most_s)
+        left_s -= 2 * cost_s
+        if cost_s <= most_s:
             break
     assert policy is not None
     return policy, cost_s
 
 
-def cost(history: History, policy: Policy) -> float:
-    """Returns how many seconds of CPU a continuation takes: from the opening and the middle."""
-    turns = (0, history.turns // 2)
-    sampled(history, policy, Task(turns[1], range(1)))  # loads the bot's program
+def cost(history: History, policy: Policy, most_s: float) -> float:
+    """Returns how many seconds of CPU a continuation takes, from the opening and the middle.
+
+    Both are stopped after `most_s`; then a continuation takes longer than what is returned, half of that or more.
+    """
+    turns = (history.turns // 2, 0)
+    ended(*history.at(turns[0]), policy, 0, most_turns=1)  # loads the bot's program
     started = time.thread_time()
-    for turn in turns:
-        sampled(history, policy, Task(turn, range(1)))
+    with suppress(OutOfTimeError):
+        for turn in turns:
+            state, told = history.at(turn)
+            most = most_turns(history, turn)
+            ended(state, told, policy, 0, None, most, lambda: time.thread_time() > started + most_s)
     return (time.thread_time() - started) / len(turns)
 
 

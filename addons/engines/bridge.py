@@ -5,6 +5,7 @@ That program keeps the clock and judges the moves. A bot at fault ends the engin
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -56,13 +57,21 @@ class Conditions(Struct, frozen=True):
 
     def options(self, fen: str = "", chess960: bool = False) -> Any:
         """Returns the options of a match that begins at a position; empty = the usual one. RunError for a wrong one."""
-        changes = {FEN_OPTION: fen} | ({CHESS960_OPTION: True} if chess960 else {}) if fen else {}
         try:
-            options: Any = msgspec.convert(changes, self.game.options)
-            if fen:
-                self.game.new(Setup(self.seed, (self.bot.name, self.bot.name), options))
+            return self._tried(fen, chess960)
         except ValueError as error:
-            raise RunError(f"position fen {printable(fen, FEN_SHOWN)}: {error}") from error
+            why = str(error)
+            with suppress(ValueError):
+                self._tried(fen, chess960=True)
+                why = f"it is a position of Chess960, which needs `setoption name {CHESS960} value true` first"
+            raise RunError(f"position fen {printable(fen, FEN_SHOWN)}: {why}") from error
+
+    def _tried(self, fen: str, chess960: bool) -> Any:
+        """Returns the options of a match that begins at a position. ValueError if none can."""
+        changes = {FEN_OPTION: fen} | ({CHESS960_OPTION: True} if chess960 else {}) if fen else {}
+        options: Any = msgspec.convert(changes, self.game.options)
+        if fen:
+            self.game.new(Setup(self.seed, (self.bot.name, self.bot.name), options))
         return options
 
     def board(self, fen: str = "", chess960: bool = False) -> Board:

@@ -13,6 +13,7 @@ class Engine(Kind):
     name, plural, place = "engine", "engines", 60
     prefixes = ("uci:", "ugi:", "gtp:", "cecp:")
     help = "uci:ENGINE, ugi:, gtp: or cecp: (engines)"
+    late = "if the engine stops too late, keep more of each limit for the call: --overhead MS in its bot spec"
     rows = (("an engine that speaks UCI, UGI, GTP or CECP", "`uci:stockfish`, `gtp:'gnugo --mode gtp'`"),)
 
     def parse(self, spec: str, game: str | None) -> Parsed:

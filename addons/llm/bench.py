@@ -140,6 +140,12 @@ def read(folder: Path) -> Bench:
         raise UsageError(f"{folder / FILE}: {error}") from error
 
 
+def has_games(folder: Path) -> bool:
+    """Whether a folder holds a bench of which a game was played. UsageError if its file cannot be read."""
+    found = pairings(read(folder), folder) if (folder / FILE).exists() else []
+    return any(reader.has_games(each.folder) for each in found)
+
+
 def played(
     bench: Bench,
     all_pairings: Sequence[Pairing],

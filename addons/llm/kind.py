@@ -23,6 +23,7 @@ class Model(Kind):
     rows = (("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),)
     settings = ModelSettings
     takes_variables = False
+    late = "give the model more time: --timeout in its bot spec; with model_clock=on, also --call-time or --clock"
 
     def options(self) -> dict[str, str]:
         from referee.addons.llm.spec import help_options

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.llm import spec as llm_spec
-from referee.games.contract import Call, Method, Player, State
+from referee.games.contract import Call, Fault, Method, Player, State, in_json, typed
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.common import rules
@@ -60,6 +60,7 @@ def turn_variables(
     moves = list(game.presentation.history(state, player)) if "history" in show else []
     return {
         "show": list(show),
+        "start": game.presentation.start(state, player) if "history" in show else "",
         "moves": [*([f"({len(moves) - MOVES:,} moves)"] if len(moves) > MOVES else []), *moves[-MOVES:]],
         "board": _board(state, player) if "board" in show else "",
         "view": _plain(state.view(player), state.setup.names),
@@ -74,6 +75,23 @@ def turn_variables(
         "legal_complete": complete,
         "examples": _with_words(answers, examples) if "legal" in show else [],
     }
+
+
+def shown_refusal(method: Method, answer: Any, refused: Fault, show: Collection[str]) -> str:
+    """Returns why an answer was refused, for the model. `show`: see `--show`.
+
+    The game's reason may name legal answers and say where pieces stand. Without `legal`, the model learns only what is
+    wrong with the form of its answer, which every question describes.
+    """
+    if "legal" in show:
+        return refused.detail
+    try:
+        typed(answer, method.result)
+    except msgspec.ValidationError as error:
+        return str(error)
+    except UnicodeEncodeError:  # a key with half a character
+        return refused.detail
+    return f"{in_json(answer)} is not legal now"
 
 
 def _with_words(answers: Answers, shown: list[Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.addons.llm.measure import TOKENS
-from referee.addons.llm.questions import match_variables, schema_for_models, turn_variables
+from referee.addons.llm.questions import match_variables, schema_for_models, shown_refusal, turn_variables
 from referee.addons.llm.relay import Received, Relay, Trouble, Unanswered
 from referee.addons.llm.settings import ModelSettings
 from referee.addons.llm.transcripts import FromTranscript, TranscriptRelay
@@ -177,11 +177,12 @@ class ModelBot(Bot):
             answer: Any = found.answer
             name = self._context.state.setup.names[call.player]
             refused: Fault | None = Fault(FaultKind.ILLEGAL, f"{name}'s {found.verdict}", text)
-            problem = found.problem
+            problem = for_model = found.problem
             if answer is not UNSET:
                 answer = AnswerDecoder(call.method.answer_type).typed(answer)
                 refused = self._context.state.check(call.player, answer)
                 problem = "" if refused is None else refused.detail
+                for_model = "" if refused is None else shown_refusal(call.method, answer, refused, self.settings.show)
             illegal = ModelUse(illegal=refused is not None)
             spent.use += illegal
             spent.exchanges.append(self._exchanged(new, received.completion, use + illegal, problem))
@@ -189,7 +190,7 @@ class ModelBot(Bot):
                 raise _Failed(self._over_budget(spent))
             if refused is None or not rethinks:
                 return refused if answer is UNSET else answer
-            prompt = await self._run(RETHINK, {"problem": problem}, TEXT, spent)
+            prompt = await self._run(RETHINK, {"problem": for_model}, TEXT, spent)
             new = [{"role": "assistant", "content": text}, {"role": "user", "content": prompt}]
         raise AssertionError("the last answer is always returned")
 

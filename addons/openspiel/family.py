@@ -11,7 +11,8 @@ from msgspec import UNSET, Meta, defstruct
 
 from referee.addons.openspiel import boards, syzygy
 from referee.addons.openspiel.adjudication import REASON, Draw, Most, Resign
-from referee.addons.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION, TENSOR_OPTION
+from referee.addons.openspiel.fen import LONGEST_FEN
+from referee.addons.openspiel.start import CHESS, FEN_OPTION, MOST_MOVES, MOVES_OPTION, TENSOR_OPTION
 from referee.addons.openspiel.state import (
     ADDED,
     ADJUDICATION,
@@ -21,11 +22,12 @@ from referee.addons.openspiel.state import (
     kept_stderr,
     loaded,
     moves_in_words,
+    parameters,
     pays_a_point,
     stakes_of,
 )
 from referee.addons.openspiel.types import METHODS, Action, FullView, Position
-from referee.games.contract import Call, Setup
+from referee.games.contract import Call, Player, Setup
 from referee.games.game import Game, Listed, Presentation, Stakes, TimeControl
 
 PREFIX = "openspiel:"
@@ -99,6 +101,7 @@ def environment_of(name: str) -> Game:
         presentation=Presentation(
             answer=_in_words,
             history=moves_in_words,
+            start=_start_in_words,
             board=boards.board,
             clicks=boards.clicks,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
@@ -133,6 +136,21 @@ def _may_hide(kind: Any) -> bool:
     """Returns whether something is hidden from some player, or can be with other parameters."""
     perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
     return not perfect or not HIDING.isdisjoint(kind.parameter_specification)
+
+
+def _start_in_words(position: Spiel, player: Player) -> str:
+    """Returns the FEN of the first position in which a player may move; empty for the usual one, or without a FEN."""
+    options, state = position.setup.options, position._game.new_initial_state()
+    if position.NAME != CHESS:
+        fen = str(parameters(options).get(FEN_OPTION, ""))
+        placed = fen.partition(" ")[0]
+        return fen if placed and placed in str(state) else ""  # antichess ignores it
+    if fen := options.fen:
+        return str(fen)
+    if not (position._history and state.is_chance_node()):
+        return ""
+    state.apply_action(position._history[0])  # Chess960 draws its first position
+    return str(state.board().to_fen())
 
 
 def _in_words(call: Call, answer: Action) -> str | None:

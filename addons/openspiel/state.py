@@ -32,6 +32,8 @@ KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_ga
 ADJUDICATION = ("draw", "resign", "maxmoves")
 ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, syzygy.OPTION, *ADJUDICATION})
 """The fields of a match's options that are no parameters of OpenSpiel."""
+DEALT = frozenset({"kuhn_poker", "leduc_poker"})
+"""Games whose hidden cards OpenSpiel deals again. Its other games cannot do so, or not with all parameters."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
 
@@ -56,7 +58,8 @@ class Spiel(State):
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         sampled = self._type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
-        self.deals_again = self._perfect and not sampled  # OpenSpiel deals neither hidden cards nor such luck again
+        self._dealt = self.NAME in DEALT
+        self.deals_again = (self._perfect or self._dealt) and not sampled  # OpenSpiel does not draw such luck again
         self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
         self._for_a_point = pays_a_point(self._game)
         self._observed = self._type.provides_observation_string
@@ -290,6 +293,8 @@ class Spiel(State):
             twin.awaited, twin._ids = dict(self.awaited), dict(self._ids)
             twin._adjudication = self._adjudication and self._adjudication.copy()
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
+        if seed is not None and self._dealt and self.result is None:
+            _deal(twin)
         return twin
 
     def shown_to(self, player: Player) -> str:
@@ -302,6 +307,14 @@ class Spiel(State):
         setup = self.setup  # the type of the options is made when the game is registered
         options = msgspec.to_builtins(setup.options)
         return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
+
+
+def _deal(position: Spiel) -> None:
+    """Deals again what is hidden from the player to move."""
+    player, dice = position._player_to_move(), position.dice
+    position._bind(position._state.resample_from_infostate(player, lambda: dice.below(UNIT, "chance") / UNIT))
+    position._history, position._ids = list(position._state.history()), {}
+    position._trail, position._trailed = blake2b(digest_size=16), 0
 
 
 def moves_in_words(position: Spiel, player: Player) -> list[str]:

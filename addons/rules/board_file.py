@@ -1,14 +1,15 @@
 """The board that a `game.toml` declares: where its parts are in a view. View and file may be a stranger's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from referee.games.board import MOST_CELLS, Board, Cell, Column, Label, Piece, Text, lettered, paired, text_board
-from referee.games.contract import State
-from referee.games.game import Game, Presentation
+from referee.games.contract import Player, State
+from referee.games.game import Game
+from referee.harness.replay.lines import plain
 
 Path = Annotated[str, Meta(pattern=r"^[^.\s]+(\.[^.\s]+)*$", max_length=200)]
 """Names of members and numbers of items, with dots between them."""
@@ -59,15 +60,38 @@ def board_of(parts: Sequence[PartTable], view: Any) -> Board | None:
         return None
 
 
-def drawn(game: Game, state: State) -> str:
-    """Returns a note about the board of a position, for `referee check`. ValueError if a part of it is missing."""
-    if game.presentation.board is Presentation().board:
+class DeclaredBoard:
+    """Draws the board of a position."""
+
+    def __init__(self, parts: Sequence[PartTable]) -> None:
+        self.parts = parts
+
+    def __call__(self, state: State, player: Player | None) -> Board | None:
+        """Returns the board that a seat sees; None = everybody's. See `board_of`."""
+        return board_of(self.parts, plain(state.view(player)))
+
+
+def drawn(game: Game, states: Iterable[State]) -> str:
+    """Returns a note about the board of some positions, for `referee check`.
+
+    ValueError if a view of the first one has no board, or if no view of any has a part: a hand may be empty, or another
+    seat's.
+    """
+    board = game.presentation.board
+    if not isinstance(board, DeclaredBoard):
         return "no board is declared, so pages show the text; [[presentation.board]] in game.toml declares one"
-    for player in (None, *range(len(state.setup.names))):
-        if game.presentation.board(state, player) is None:
-            whose = "the view of everything" if player is None else f"the view of seat {player}"
-            raise ValueError(f"{whose} has none of the cells that presentation.board names, or they are no board")
-    return ""
+    missing = dict(enumerate(board.parts, 1))
+    for number, state in enumerate(states):
+        for player in (None, *range(len(state.setup.names))):
+            if not number and board(state, player) is None:
+                whose = "the view of everything" if player is None else f"the view of seat {player}"
+                raise ValueError(f"{whose} has none of the cells that presentation.board names, or they are no board")
+            view = plain(state.view(player))
+            missing = {at: part for at, part in missing.items() if board_of([part], view) is None}
+        if not missing:
+            return ""
+    at, part = next(iter(missing.items()))
+    raise ValueError(f"part {at} of presentation.board is in no view: none has `{part.cells}`, or it is no {part.kind}")
 
 
 def clicks_of(members: Sequence[str], answer: Any) -> list[str]:

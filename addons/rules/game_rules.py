@@ -40,7 +40,9 @@ RULES: Mapping[str, Rule] = {
         "Every seat can look at every position", "return views that fit view and seat_view of game.toml", "SPEC.md 27"
     ),
     "game-views-hide": Rule(
-        "No seat sees what is hidden from it", "leave out of a seat's view what `deal` draws again", "SPEC.md 27"
+        "No seat sees what is hidden from it",
+        "leave what `deal` draws again out of a seat's view, its drawing and its legal answers",
+        "SPEC.md 27",
     ),
     "game-board": Rule(
         "The board that game.toml declares is in the views",

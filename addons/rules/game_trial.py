@@ -17,10 +17,11 @@ from msgspec import Struct
 from referee.addons.rules.board_file import drawn
 from referee.addons.rules.game_rules import RULES
 from referee.addons.rules.games import is_program, program
+from referee.addons.rules.leaks import MOST_LISTED, leak
 from referee.addons.rules.messages import MEMORY_BYTES, Turn
 from referee.addons.rules.program import Position, RefusedOptions
 from referee.addons.rules.state import ProgramState
-from referee.games.contract import Call, Fault, FaultKind, Player, Setup
+from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.check.findings import (
@@ -35,6 +36,7 @@ from referee.harness.check.findings import (
 from referee.harness.common.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.process.core_wait import busiest_thread, own_thread
+from referee.harness.replay.lines import plain
 
 GAMES = 5
 LONGEST = 10_000
@@ -152,11 +154,19 @@ class GameTrial:
         if (answer := canonical(turn)) != asked.answer:
             raise Failed(f"the same {asked.method} has another answer: {_difference(asked.answer, answer)}")
 
+    def players(self, number: int) -> Dice:
+        """Returns the luck of the random players of a match."""
+        return Dice(derive_seed(self.seed, "players", number))
+
+    def matches(self) -> Iterator[ProgramState]:
+        """Yields every position of a few matches, which then goes on."""
+        for number in range(GAMES):
+            yield from self.play(self.state(number), self.players(number))
+
     def positions(self) -> Iterator[ProgramState]:
         """Yields some positions, each a copy, of a few matches."""
         for number in range(GAMES):
-            dice = Dice(derive_seed(self.seed, "players", number))
-            for state in islice(self.play(self.state(number), dice), 0, POSITIONS * 3, 3):
+            for state in islice(self.play(self.state(number), self.players(number)), 0, POSITIONS * 3, 3):
                 if state.awaited and state.result is None:
                     yield state.copy()
 
@@ -203,7 +213,7 @@ def ends(trial: GameTrial) -> str:
     turns = []
     for number in range(GAMES):
         for seats in {trial.seats, trial.game.seats.stop - 1}:
-            dice = Dice(derive_seed(trial.seed, "players", number))
+            dice = trial.players(number)
             turns.append(sum(1 for _ in trial.play(trial.state(number, seats), dice, keep=seats == trial.seats)) - 1)
     return f"{len(turns)} matches of {min(turns)} to {max(turns)} turns"
 
@@ -248,8 +258,8 @@ def others_refused(trial: GameTrial) -> str:
     tried, seen = 0, dict.fromkeys(map(_json, JUNK))
     for state in trial.positions():
         for player in state.awaited:
-            listed = [*islice(state.legal(player), 10 * ANSWERS + 1)]
-            if len(listed) > 10 * ANSWERS:
+            listed = [*islice(state.legal(player), MOST_LISTED + 1)]
+            if len(listed) > MOST_LISTED:
                 continue
             legal = set(map(_json, listed))
             others = [text for text in seen if text not in legal]
@@ -304,8 +314,7 @@ def views_fit(trial: GameTrial) -> str:
         for player in range(trial.seats):
             state.view(player)
             state.shown_to(player)
-        view = msgspec.json.decode(msgspec.json.encode(state.view(None)))
-        if trial.game.position(state.setup, view).key() != state.key():
+        if trial.game.position(state.setup, plain(state.view(None))).key() != state.key():
             raise Failed("the position that is made from the view of everything is another")
         seen += 1
     return f"{seen} positions"
@@ -329,7 +338,8 @@ def views_hide(trial: GameTrial) -> str:
         for player in state.awaited:
             for number in range(3):
                 twin = state.dealt_for(player, derive_seed(trial.seed, "deal", number))
-                _check_hidden(state, twin, player)
+                if (problem := leak(state, twin, player)) is not None:
+                    raise Failed(problem)
                 seen[asked] += 1
                 changed[asked] += twin.position.canonical != state.position.canonical
     without = [f"positions that ask {asked}" for asked, times in changed.items() if seen[asked] and not times]
@@ -337,18 +347,6 @@ def views_hide(trial: GameTrial) -> str:
     if not any(changed.values()):
         raise Skipped(uncovered if without else "not covered: no seat is asked anything")
     return f"{sum(seen.values())} views" + (f"; {uncovered}" if without else "")
-
-
-def _check_hidden(state: ProgramState, twin: ProgramState, player: Player) -> None:
-    """Raises Failed if a seat can tell a position from one in which what is hidden from it was drawn again."""
-    if msgspec.to_builtins(twin.view(player)) != msgspec.to_builtins(state.view(player)):
-        raise Failed(f"seat {player} sees a difference when what is hidden from it is drawn again")
-    if _call_of(twin, player) != _call_of(state, player):
-        raise Failed(f"seat {player} is asked something else when what is hidden from it is drawn again")
-
-
-def _call_of(state: ProgramState, player: Player) -> Call | None:
-    return next((call for call in state.calls() if call.player == player), None)
 
 
 def memory_flat(trial: GameTrial) -> str:
@@ -434,7 +432,7 @@ GAME_FUNCTIONS: Mapping[str, Callable[[GameTrial], str]] = {
     "faults-ruled": faults_ruled,
     "views-fit": views_fit,
     "views-hide": views_hide,
-    "board": lambda trial: drawn(trial.game, trial.state()),
+    "board": lambda trial: drawn(trial.game, trial.matches()),
     "memory-flat": memory_flat,
     "step-times": step_times,
 }

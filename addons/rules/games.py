@@ -1,5 +1,6 @@
 """From a folder with a `game.toml` to a game."""
 
+import json
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.rules import game_file
-from referee.addons.rules.board_file import board_of, clicks_of
+from referee.addons.rules.board_file import DeclaredBoard, clicks_of
 from referee.addons.rules.game_file import GameFile, PresentationTable, read_game_file
 from referee.addons.rules.json_types import JsonTypes
 from referee.addons.rules.position import Saved
@@ -27,6 +28,7 @@ from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.zip_archive import USER_BYTES
+from referee.harness.replay.lines import plain
 
 
 def program(game: Game) -> RulesProgram:
@@ -142,8 +144,10 @@ def _options(file: GameFile, types: JsonTypes, place: str) -> type:
             made: Any = msgspec.convert({**given, **values}, options)
         except msgspec.ValidationError as error:
             raise UsageError(f"{place}: {which} do not fit the options: {in_words(error, options)}") from error
-        if msgspec.to_builtins(made) != msgspec.json.decode(msgspec.json.encode(made)):
-            raise UsageError(f"{place}: {which} have a value that JSON does not have, such as nan")
+        try:
+            json.dumps(msgspec.to_builtins(made), allow_nan=False)
+        except ValueError as error:
+            raise UsageError(f"{place}: {which} have a value that JSON does not have, such as nan") from error
     return options
 
 
@@ -198,8 +202,8 @@ def _board(table: PresentationTable) -> dict[str, Any]:
     if not table.board:
         return {}
     return {
-        "board": lambda state, player: board_of(table.board, msgspec.to_builtins(state.view(player))),
-        "clicks": lambda state, player, answer: clicks_of(table.clicks, msgspec.to_builtins(answer)),
+        "board": DeclaredBoard(table.board),
+        "clicks": lambda state, player, answer: clicks_of(table.clicks, plain(answer)),
     }
 
 

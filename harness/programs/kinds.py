@@ -70,6 +70,8 @@ class Kind:
     """It is asked whether it acts out of turn."""
     hears_prefix = True
     """It gets the calls of the turns that a match goes on from."""
+    late = ""
+    """Advice about a late answer, if the CPU time of its process says nothing about the bot; see `late_advice`."""
     takes_variables = True
     """Its program may read environment variables, by which `referee tune` sets parameters."""
 
@@ -357,6 +359,17 @@ def shown(command: Sequence[str]) -> tuple[str, ...]:
 def inner(command: Sequence[str]) -> tuple[str, ...]:
     """Returns the command of the program that a command of a kind runs; empty if it runs none, as any other command."""
     return next((found for kind in all_kinds() if (found := kind.inner(command))), ())
+
+
+def late_advice(command: Sequence[str]) -> str | None:
+    """Returns the advice about a late answer of a player that the user's own program does not compute; it may be empty.
+
+    None for a program, whose CPU time says more.
+    """
+    for kind in all_kinds():
+        if kind.only_names(command) or kind.made(command, "") or kind.inner(command):
+            return kind.late
+    return None
 
 
 def is_path(spec: str) -> bool:

@@ -22,6 +22,7 @@ from referee.protocol.text import counted
 ROWS = 24
 """Lines of the curve on a terminal."""
 BAR = 40
+OPEN_CARDS = "Hidden cards stayed as they were: this game cannot deal them anew. So no change is certain."
 
 
 def analyse(
@@ -51,7 +52,7 @@ def analyse(
     name_folder(game)
     replay = Replay(file)
     known = None if again else kept(file, replay.sha256)
-    if known is not None and bot is not None and known.by != bot:
+    if known is not None and bot is not None and known.spec != bot:
         known = None
     is_kept = keep_it or known is not None
     if known is None:
@@ -69,16 +70,18 @@ def analyse(
         _show(replay, known)
         place = f" Kept in {beside(file)}" if is_kept else ""
         out.print(f"{_source(known)}.{place}", style="dim")
+        if known.open_cards:
+            out.print(OPEN_CARDS, style="dim")
     return PLAYED
 
 
 def _source(known: Analysis) -> str:
     exact = sum(point.exact for point in known.points)
     played = sum(point.continuations > 0 for point in known.points)
-    evaluated = len(known.points) - exact - played
+    evaluated, by = len(known.points) - exact - played, printable(known.by)
     parts = (
-        (played, f"{known.by} played on from {counted(played, 'position')}"),
-        (evaluated, f"{known.by} evaluated {counted(evaluated, 'position')}"),
+        (played, f"{by} played on from {counted(played, 'position')}"),
+        (evaluated, f"{by} evaluated {counted(evaluated, 'position')}"),
         (exact, f"exact at {counted(exact, 'position')}"),
     )
     return "; ".join(words for number, words in parts if number)

@@ -28,20 +28,23 @@ from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn
 from referee.harness.cli.reports.figures import interval, number
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.screen import err, out, print_json, progress
+from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import run
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.known_games import find_game, typed_game
-from referee.harness.programs.spec import name_of
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.spec import entrant, name_of
 
 PREFIX = "llm:"
+AGAINST, GAMES = ("@random",), 20
+"""The opponents, and the games of a pairing, of a bench that names none."""
 
 
 def bench(
     *models: str,
     game: Annotated[tuple[str, ...], Parameter(name=["--game", "-g"], negative="")] = (),
-    against: Annotated[tuple[str, ...], Parameter(negative="")] = ("@random",),
-    games: Annotated[int, Parameter(validator=POSITIVE)] = 20,
+    against: Annotated[tuple[str, ...], Parameter(negative="")] = AGAINST,
+    games: Annotated[int, Parameter(validator=POSITIVE)] = GAMES,
     seed: Seed = None,
     max_cost: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     folder: Path | None = None,
@@ -71,6 +74,9 @@ def bench(
     names = _names(asked.models)
     if repeat:
         return _repeat(asked, all_pairings, names, json)
+    _check_bots(asked)
+    if not (folder / FILE).exists() or benches.read(folder) != asked:
+        benches.write(asked, folder)
     ends = set[End]()
 
     def play(pairing: Pairing, most: float | None) -> End:
@@ -81,6 +87,8 @@ def bench(
     rows = benches.table(asked, all_pairings, names)
     again = f"continue with: referee bench {shlex.quote(str(folder))}"
     if failures:
+        if not benches.has_games(folder):
+            again = f"{again}; or repair the bot specs and repeat the command, since {folder} has no games yet"
         raise SoFar(RunError("\n".join([*failures, again])), rows, _shown(rows))
     _print(rows, json)
     if not json:
@@ -104,13 +112,19 @@ def _arranged(
     """Returns the folder, and what is measured there."""
     if len(models) == 1 and not models[0].partition("=")[2].startswith(PREFIX) and not models[0].startswith(PREFIX):
         before = Path(models[0])
-        if game:
-            raise UsageError(f"{before}: --game needs models, such as {PREFIX}gpt-oss-20b")
+        settings = {
+            "--game": bool(game),
+            "--against": against != AGAINST,
+            "--games": games != GAMES,
+            "--seed": seed is not None,
+            "--folder": folder is not None,
+        }
+        if used := [option for option, is_used in settings.items() if is_used]:
+            raise UsageError(
+                f"{before}: {used[0]} needs models, such as {PREFIX}gpt-oss-20b; a bench keeps its settings"
+            )
         asked = benches.read(before)
-        if max_cost is not None:
-            asked = msgspec.structs.replace(asked, max_cost=max_cost)
-            benches.write(asked, before)
-        return before, asked
+        return before, asked if max_cost is None else msgspec.structs.replace(asked, max_cost=max_cost)
     if not models or not game:
         raise UsageError(f"expected models and games: referee bench {PREFIX}MODEL --game connectfour")
     if games % 2:
@@ -127,11 +141,19 @@ def _arranged(
         if 2 not in rules.seats:
             raise UsageError(f"--game {rules.name}: expected a game for two")
     asked = Bench(tuple(models), tuple(against), tuple(each.name for each in found), games, drawn(seed), max_cost)
-    folder = new_folder("bench", lambda path: (path / FILE).exists()) if folder is None else folder
-    if (folder / FILE).exists():
+    folder = new_folder("bench", benches.has_games) if folder is None else folder
+    if benches.has_games(folder):
         raise UsageError(f"{folder} is the folder of a bench; to go on: referee bench {shlex.quote(str(folder))}")
-    benches.write(asked, folder)
     return folder, asked
+
+
+def _check_bots(asked: Bench) -> None:
+    """Raises UsageError or RunError for a model or an opponent that cannot play, before the folder is made."""
+    for game in asked.games:
+        for specs in (asked.models, asked.opponents):
+            for spec in specs:
+                check_seats([spec], game, every_seat=True)
+                check_prices({spec: entrant(spec, game, progress=building)}, asked.max_cost)
 
 
 def _names(models: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import trio
 
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
-from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
+from referee.addons.tournament.execution.worker_pool import DRAIN_S, Lost, WorkerPool
 from referee.addons.tournament.plan import Entry
 from referee.harness.common.errors import RunError
 from referee.harness.isolation import plan
@@ -32,7 +32,7 @@ class LocalPool(WorkerPool):
         self._stopping = False
 
     def room(self) -> int:
-        return 0 if self._stopping else sum(QUEUED_JOBS - len(each.jobs) for each in self._workers if each.process)
+        return 0 if self._stopping else sum(self.queued_jobs - len(each.jobs) for each in self._workers if each.process)
 
     async def give(self, job: Job) -> None:
         worker = min((each for each in self._workers if each.process), key=lambda each: len(each.jobs))

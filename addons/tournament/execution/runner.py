@@ -59,6 +59,8 @@ class Runner(ABC):
         self.lost_workers = 0
         self.ahead = AHEAD
         """How many games to take from the schedule in advance."""
+        self.one_by_one = False
+        """Whether a worker gets its next game only after the one before, so that a run that stops begins no other."""
         self.goes_on = False
         """Whether the run waits for further games when none is left."""
         self._queue = GameQueue(self.assignments())
@@ -130,6 +132,8 @@ class Runner(ABC):
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays until nothing is left, `stop` is set, or the time is over. Raises RunError if it cannot go on."""
         stop = trio.Event() if stop is None else stop
+        if self.one_by_one:
+            pool.queued_jobs = 1
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._drain, pool, stop, max_s)
             nursery.start_soon(self._watch, pool)
@@ -207,7 +211,7 @@ class Runner(ABC):
         def count(line_up: str) -> int:
             game_s = self._game_s.get(line_up)
             job_s = max(length_s, STARTS_A_JOB * self._start_s.get(line_up, 0.0))
-            return 1 if game_s is None else max(1, min(JOB_GAMES, int(job_s / max(game_s, 1e-5))))
+            return 1 if game_s is None or self.one_by_one else max(1, min(JOB_GAMES, int(job_s / max(game_s, 1e-5))))
 
         while taken := self._queue.take(self.is_deferred, count):
             if games := [game for game in self.still_open(self._without_suspects(taken)) if game.key not in self._held]:

@@ -88,6 +88,7 @@ class TournamentGames(Runner):
         super().__init__()
         self.ahead = plan.seats if plan.format in CHOSEN_LATE else AHEAD
         self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
+        self.one_by_one = max_cost is not None
         self._stop = trio.Event()
         self.ledger, self.book, self.ranked = ledger, book, ranked
         self.shard = shard or Shard()
@@ -179,6 +180,7 @@ class TournamentGames(Runner):
     def _stop_if_costly(self) -> None:
         """Stops the run. Games that are being played end first."""
         if self.is_costly:
+            self._draining = True
             self._stop.set()
 
     async def _sync(self) -> None:

@@ -10,7 +10,7 @@ from referee.addons.tournament.execution.worker_messages import Contest, Done, F
 from referee.addons.tournament.plan import Entry
 
 QUEUED_JOBS = 2
-"""Jobs that a worker has at once, so that it never waits for the next."""
+"""Jobs that a worker has at once, unless a run sets another number, so that it never waits for the next."""
 DRAIN_S = 5.0
 """How long running games may take to finish when a run is stopped."""
 
@@ -45,6 +45,8 @@ class WorkerPool(ABC):
 
     def __init__(self) -> None:
         self._send, self.events = trio.open_memory_channel[Event](1000)
+        self.queued_jobs = QUEUED_JOBS
+        """Jobs that a worker has at once."""
         self.waiting_s = 0.0
         """How long one worker would need for the games that no worker has; 0 while that is unknown."""
 

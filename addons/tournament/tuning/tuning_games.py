@@ -54,6 +54,7 @@ class TuningGames(Runner):
         self.counted: Callable[[], None] = lambda: None
         """Called after every step."""
         super().__init__()
+        self.one_by_one = max_cost is not None
 
     @property
     def games(self) -> int:
@@ -114,6 +115,7 @@ class TuningGames(Runner):
             uses = (measured(seat, in_standings().name) for seat in verdict.seats)
             self.cost += sum(use.cost or 0.0 for use in uses if use is not None)
             if self.cost >= self._max_cost:
+                self._draining = True
                 self._costly.set()
             if len(played) == self.seats:
                 del self._open[step.number]

@@ -8,6 +8,7 @@ from referee.games.contract import FaultKind
 from referee.harness.process.core_wait import own_thread
 from referee.harness.process.limits import died_of_error, exit_words
 from referee.harness.programs.debuggers import crash_advice
+from referee.harness.programs.kinds import late_advice
 from referee.harness.replay.lines import FaultReport
 
 BUSY_SHARE = 0.5
@@ -39,7 +40,8 @@ def advice(fault: FaultReport, command: Sequence[str]) -> str | None:
             "return an Action of the kit, or an object with the member `action`; a function without return gives null"
         )
     if fault.kind is FaultKind.TIMEOUT and not fault.host_noise and fault.wall_s > 0:
-        return _late(fault)
+        known = late_advice(command)
+        return _late(fault) if known is None else known or None
     return None
 
 

@@ -3,23 +3,25 @@
 import json
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from needs import skip_without
 
 import referee
-from referee.addons.analysis import record
+from referee.addons.analysis import making, record, workers
 from referee.addons.analysis.cli import analyse
 from referee.addons.analysis.continuation import ended, worth
-from referee.addons.analysis.curve import Curve, Estimate, halved, repeats, sampled
+from referee.addons.analysis.curve import Curve, Estimate, Task, halved, repeats, sampled
 from referee.addons.analysis.history import History
 from referee.addons.analysis.moments import Moment, found
 from referee.addons.analysis.policy import Policy, known
 from referee.addons.analysis.words import sentence
 from referee.games import registry
-from referee.games.contract import Result
+from referee.games.contract import Fault, FaultKind, Result
 from referee.games.tictactoe import SYMBOLS
 from referee.harness.cli.main import main
 from referee.harness.opponents.advanced import outlook
@@ -167,6 +169,65 @@ def test_a_change_since_the_opening_is_not_said_of_its_last_turn_alone(tmp_path:
     (moment,) = found(curve, in_process(curve), 1, LATER)
     assert (moment.since, moment.before, moment.turn) == (0, 0, history.turns)
     assert sentence(history, moment).startswith(f"Turns 1 to {history.turns}, ")
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault(FaultKind.TIMEOUT, "no answer within 0.5 s"), "a timeout (no answer within 0.5 s)"),
+        (Fault(FaultKind.ILLEGAL, "the square is taken", "N"), "an illegal answer (the square is taken)"),
+        (Fault(FaultKind.MEMORY, "too much:\n1 GiB"), "a fault of kind memory (too much:; 1 GiB)"),
+    ],
+)
+def test_a_moment_says_which_fault_it_was_in_words(fault: Fault, words: str, tmp_path: Path) -> None:
+    history = History(Replay(recorded(tmp_path / "m.jsonl")))
+    (seat,) = history.movers(1)
+    assert sentence(history, Moment(1, seat, -0.5, 0.0, answer=fault)).endswith(f": {words} cost 50% of the match.")
+
+
+def test_an_illegal_answer_that_loses_is_a_moment_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    referee.play("tictactoe", [lambda _: "nowhere", any_answer], seed=1, replay=file)
+    (moment,) = making.made(Replay(file), 300.0).moments
+    assert ": an illegal answer (" in moment.words and "{" not in moment.words
+
+
+# The time.
+
+
+@pytest.fixture
+def slow_match(tmp_path: Path) -> Replay:
+    """A match that `@mcts` takes about half a second to play on, each time."""
+    skip_without("pyspiel")
+    return Replay(recorded(tmp_path / "m.jsonl", "openspiel:othello"))
+
+
+def test_a_bot_that_is_too_slow_is_given_up_after_a_share_of_the_time(slow_match: Replay) -> None:
+    history = History(slow_match)
+    assert known(history.game)[-1] == "mcts"
+    workers.chosen(history, 0.2, None)  # loads the bots
+    started = time.thread_time()
+    policy, cost_s = workers.chosen(history, 0.2, None)
+    assert policy.name != "mcts" and cost_s < 0.2
+    assert time.thread_time() - started < 0.1, "CPU does not depend on what else runs"
+
+
+def test_no_continuation_goes_on_after_its_time(slow_match: Replay) -> None:
+    history = History(slow_match)
+    policy = Policy(history.game, "mcts:3")
+    assert sampled(history, policy, Task(0, range(3), ends_at=time.monotonic())) == []
+    assert len(sampled(history, policy, Task(history.turns - 2, range(3), ends_at=LATER))) == 3
+    assert not repeats(history, Policy(history.game, "first"), 0.0) and repeats(history, Policy(history.game, "first"))
+
+
+def test_a_named_bot_that_cannot_play_on_once_in_the_time_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skip_without("pyspiel")
+    file = recorded(tmp_path / "m.jsonl", "openspiel:connect_four")
+    said = shown(capsys, file, "--with", "@mcts", "--seconds", "0.005", code=2)
+    assert "@mcts has not played on to the end once in 0.005 s; allow more with --seconds" in said
+    assert not record.beside(file).exists()
 
 
 # The command.

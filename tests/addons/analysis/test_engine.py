@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kits import built, need
 from needs import needs
-from rules_games import COUNTDOWN
+from rules_games import COUNTDOWN, STEADY, write_game
 
 import referee
 from referee.addons.analysis.curve import Curve, Estimate
@@ -44,6 +44,25 @@ for line in sys.stdin:
         REPORT
         print("bestmove", "a2a3" if len(moves) % 2 == 0 else "a7a6", flush=True)
 """
+SECRET = """
+def start(options, seats, luck):
+    return awaits([3, int(luck, 16) % 1000])
+
+steady = step
+def step(position, answers, faults, luck):
+    turn = steady(position[0], answers, faults, luck)
+    return turn | {"position": [turn["position"], position[1]]}
+
+def legal(position, seat, most):
+    return [1, 2]
+
+def deal(position, luck):
+    return awaits([position[0], int(luck, 16) % 1000], (3 - position[0]) % 2)
+
+def view(position, seat):
+    return {"view": {"position": position if seat is None else position[:1]}}
+"""
+"""A secret, and the steps of `STEADY`."""
 SCORES = 'print("info depth 1 score", *(["cp", score] if len(moves) < 5 else ["mate", 2 if score > 0 else -2]))'
 
 
@@ -83,6 +102,21 @@ def test_an_engine_evaluates_each_position_once(tmp_path: Path, capsys: pytest.C
     (won, mate, drawn) = kept["moments"]
     assert (won["turn"], mate["turn"], drawn["turn"]) == (2, 5, 8)
     assert won["words"].endswith("cost 25% of the match. a6 would have kept it.")
+
+
+def test_an_engines_analysis_is_shown_again_for_the_same_spec_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl", CHESS, maxmoves=2)
+    named = engine(tmp_path, SCORES)
+    other = named.replace("uci:", "uci:--depth 3 ")  # it has the same name
+    for spec in (named, other):
+        found = json.loads(analysed(capsys, file, "--with", spec, "--seconds", "2", "--json"))
+        assert (found["by"], found["spec"]) == ("engine", spec), "another one is not shown"
+    (tmp_path / "engine").unlink()
+    assert json.loads(analysed(capsys, file, "--with", other, "--json")) == found
+    assert json.loads(analysed(capsys, file, "--json")) == found
+    assert "there is no program" in analysed(capsys, file, "--with", named, code=2)
 
 
 def test_a_long_match_is_evaluated_at_even_distances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,6 +164,38 @@ def test_games_of_openspiel_with_hidden_cards_and_luck_have_a_curve(
     turns = History(Replay(file)).turns
     assert [found["points"][0]["turn"], found["points"][-1]["turn"]] == [0, turns]
     assert all(abs(sum(point["expected"]) - 1) < 0.01 for point in found["points"])
+    assert found["open_cards"] == (game == "openspiel:liars_dice"), "OpenSpiel deals the cards of the others again"
+
+
+def test_a_moment_with_hidden_cards_as_they_were_is_not_certain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = recorded(tmp_path / "m.jsonl", "openspiel:liars_dice")
+    text = analysed(capsys, file, "--seconds", "2")
+    assert "Hidden cards stayed as they were: this game cannot deal them anew." in text
+    moments = [line for line in text.splitlines() if line.startswith("Turn ")]
+    assert moments and all("of the match, given what was hidden." in line for line in moments)
+    assert "would have kept" not in text
+    assert main(["replay", "show", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "Where it turned, by @uniform, with hidden cards as they were:" in shown and moments[0] in shown
+
+
+@pytest.mark.parametrize("deals", [True, False])
+def test_rules_that_hide_cards_and_do_not_deal_are_said_to_leave_them_open(
+    deals: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, file = tmp_path / "small", tmp_path / "m.jsonl"
+    requests = "start=start, step=step, legal=legal, view=view" + (", deal=deal" if deals else "")
+    write_game(folder, f"{STEADY}{SECRET}\nserve({requests})\n")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    try:
+        assert main([f"--game={folder}", "@random", "@random", "--replay", str(file)]) == 0
+        capsys.readouterr()
+        found = json.loads(analysed(capsys, file, f"--game={folder}", "--json", "--seconds", "1"))
+    finally:
+        SOURCE.forget()
+    assert found["by"] == "@random" and found["open_cards"] is not deals
 
 
 def test_openspiels_own_bots_play_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,15 @@ def test_games_with_luck_or_hidden_cards_and_those_of_several_at_once_are_not_se
         search.worth(game.new(Setup(1, names, game.options())))
 
 
+def test_a_game_in_which_few_cards_are_hidden_is_not_searched_by_chance() -> None:
+    """At Kuhn poker, a seat that sees one of three cards deals the other its own card in half of all cases."""
+    skip_without("pyspiel")
+    game = registry.game("openspiel:kuhn_poker")
+    for seed in range(100):
+        with pytest.raises(NotSearched):
+            Search(game).worth(game.new(Setup(seed, ("a", "b"), game.options())))
+
+
 @pytest.mark.parametrize(("name", "options"), [("tictactoe", {}), ("connectfour", {"columns": 4, "rows": 3})])
 def test_the_search_agrees_with_another_one(name: str, options: dict[str, Any]) -> None:
     game = registry.game(name)

@@ -1,15 +1,18 @@
 """Matches of OpenSpiel's games that begin from a given position, and that end early by what players report."""
 
+import random
 from typing import Any
 
+import chess as chess_library
 import msgspec
 import pytest
 
-from referee.addons.openspiel.start import check_fen
+from referee.addons.openspiel.fen import check_fen
 from referee.addons.openspiel.state import Spiel
 from referee.addons.openspiel.types import Action, Search
 from referee.games import registry
 from referee.games.contract import Setup
+from referee.harness.cli.main import main
 
 CHESS = registry.game("openspiel:chess")
 WHITE, BLACK = 1, 0
@@ -144,11 +147,43 @@ def test_what_a_bot_reports_is_decoded_strictly(search: Any) -> None:
         "k7/8/8/8/8/8/8/K7 w  - 0 1",
         "k7/8/8/8/8/8/8/K7 w - - 0 1\n",
         "k7/8/8/8/8/8/8/K7 w - - ٣ 1",
+        "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",  # the king could be taken
+        "8/8/8/3kK3/8/8/8/8 b - - 0 1",
+        "4k3/8/5N2/8/8/8/8/4K3 w - - 0 1",
+        "4k3/8/8/8/8/8/3p4/4K3 b - - 0 1",
+        "4k3/8/8/3P4/8/8/8/4K3 w - e6 0 1",  # no pawn could be taken on e5
+        "4k3/8/8/3Pp3/8/8/8/4K3 w - e3 0 1",
+        "4k3/4r3/8/3Pp3/8/8/8/4K3 w - e6 0 1",
     ],
 )
 def test_a_text_that_is_no_position_of_chess_is_refused(fen: str) -> None:
     with pytest.raises(ValueError, match="fen"):
         check_fen(fen)
+
+
+def test_every_position_of_a_game_is_one_of_chess_and_so_is_none_in_which_the_king_could_be_taken() -> None:
+    luck, refused = random.Random(4), 0
+    for _ in range(10):
+        board = chess_library.Board()
+        while not board.is_game_over() and board.ply() < 80:
+            board.push(luck.choice([*board.legal_moves]))
+            check_fen(board.fen(en_passant="fen"))
+            placed, _, *_ = board.fen().split()
+            other = f"{placed} {'w' if board.turn == chess_library.BLACK else 'b'} - - 0 1"
+            if board.is_check():
+                refused += 1
+                with pytest.raises(ValueError, match="is in check"):
+                    check_fen(other)
+            else:
+                check_fen(other)
+    assert refused > 5
+
+
+def test_a_position_that_cannot_be_is_refused_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    fen = "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1"
+    assert main(["--game", "openspiel:chess", "@random", "@random", "--set", f"fen={fen}"]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.endswith("White is to move, and Black is in check; expected Black to move, or no check")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +201,7 @@ def test_a_text_that_is_no_position_of_chess_is_refused(fen: str) -> None:
     ],
 )
 def test_castling_of_chess960_names_a_rook(castling: str, is_right: bool) -> None:
-    fen = f"1k5r/8/8/8/8/8/8/1R1K2RR w {castling} - 0 1"
+    fen = f"1k5r/8/8/8/8/8/8/1R1K2RR b {castling} - 0 1"
     if is_right:
         assert chess(fen=fen, chess960=True)
     else:

@@ -218,6 +218,13 @@ def test_a_game_may_begin_from_a_position(start: Start, options: list[str], fen:
     assert said == f"bestmove {move}"
 
 
+def test_a_castling_of_chess960_names_the_option_that_it_needs(start: Start) -> None:
+    gui = start()
+    gui.say("position fen k6r/8/8/8/8/8/8/1K3R2 w F - 0 1")
+    code, said = gui.ended()
+    assert code == 3 and "which needs `setoption name UCI_Chess960 value true` first" in said and "--set" not in said
+
+
 def test_another_position_is_another_match(start: Start) -> None:
     gui = start()
     for fen in ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"):

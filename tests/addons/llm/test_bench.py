@@ -144,7 +144,49 @@ def test_a_limit_of_cost_is_shared_equally_and_holds_for_all(
     output = capfd.readouterr()
     first, second = (row["use"]["cost"] for row in json.loads(output.out)["rows"][:2])
     assert 0.1 <= first < 0.2 and 0.1 <= second < 0.2
+    for pairing in bench.pairings(bench.read(tmp_path / "bench"), tmp_path / "bench"):  # no game begins after the limit
+        uses = [use for _, line in reader.counted_lines(pairing.folder) for use in line.u if use is not None]
+        assert sum(use.cost or 0.0 for use in uses[:-1]) < 0.1
     assert "stopped by --max-cost; continue with: referee bench" in output.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "message"),
+    [
+        ("", ["--max-cost", "0.5"], "--max-cost 0.5 needs the price of stub"),
+        ("", ["--against", "@nosuch"], "unknown opponent '@nosuch'"),
+        ("--key-from NO_SUCH_KEY", [], "--key-from NO_SUCH_KEY: there is no such environment variable"),
+    ],
+)
+def test_a_bench_that_is_refused_makes_no_folder(
+    service: ModelService,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    options: str,
+    words: list[str],
+    message: str,
+) -> None:
+    folder = tmp_path / "bench"
+    assert main(["bench", service.spec(options), *GAMES, *words, "--folder", str(folder)]) == 2
+    assert message in capfd.readouterr().err
+    assert not folder.exists()
+    assert main(["bench", service.spec("--price 100"), *GAMES, "--folder", str(folder), "--json"]) == 0
+    before = (folder / bench.FILE).read_bytes()
+    assert main(["bench", service.spec(), *GAMES, "--folder", str(folder)]) == 2
+    assert f"{folder} is the folder of a bench; to go on: referee bench {folder}" in capfd.readouterr().err
+    assert (folder / bench.FILE).read_bytes() == before
+
+
+def test_a_bench_without_a_game_may_be_begun_anew_with_another_spec(
+    service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.acts = (*[partial(Request.fail, status=401, text="wrong key")] * bench.ROUNDS,)
+    words = [*GAMES, "--folder", str(folder := tmp_path / "bench")]
+    assert main(["bench", service.spec(), *words]) == 3
+    assert f"repeat the command, since {folder} has no games yet" in capfd.readouterr().err
+    assert main(["bench", service.spec("--temperature 0.5"), *words, "--json"]) == 0
+    assert bench.read(folder).models == (service.spec("--temperature 0.5"),)
+    assert service.requests[-1]["temperature"] == 0.5
 
 
 def test_what_a_model_has_not_spent_is_left_for_its_other_pairings(tmp_path: Path) -> None:

@@ -155,6 +155,7 @@ def questioned(seat: Prompter) -> str:
     turn = {
         "board": "",
         "show": ["history"],
+        "start": "",
         "moves": [],
         "view": 1,
         "params": 1,
@@ -240,6 +241,29 @@ async def test_a_refused_answer_is_quoted_and_may_be_given_again(
         again = following["messages"][-1]
         assert again["role"] == "user" and again["content"].startswith("Refused: ")
         assert problem in again["content"]
+
+
+HIDING = [
+    ("openspiel:chess", '{"text": "Qh9"}', '{"text":"Qh9"} is not legal now', "expected one of"),
+    ("openspiel:chess", '{"text": 7}', "Expected `str", ""),
+    ("connectfour", WRONG, "Invalid enum value 'Z'", "Z is not a valid column"),
+    ("quoridor", '{"action": "move", "position": "e9"}', '"position":"e9"} is not legal now', "Cannot move to e9"),
+]
+"""A game, an answer, what the model learns of it, and what only people do; empty = nothing more."""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("game", "answer", "problem", "reason"), HIDING)
+@pytest.mark.parametrize("show", ["none", "history,board"])
+async def test_without_legal_answers_a_refusal_names_none(
+    arena: Arena, service: ModelService, game: str, answer: str, problem: str, reason: str, show: str
+) -> None:
+    service.acts = (say(answer), say(answer))
+    match = arena.match(entrant(service.spec(f"--rethinks 1 --show {show}")), RIVAL, game=game, time=UNTIMED)
+    verdict = await arena.play(msgspec.structs.replace(match, transcripts=True), granted_s=30)
+    said = service.requests[1]["messages"][-1]["content"]
+    assert said.startswith("Refused: ") and problem in said and (not reason or reason not in said)
+    assert verdict.faults[0].kind is FaultKind.ILLEGAL and reason in verdict.faults[0].detail
 
 
 @pytest.mark.trio

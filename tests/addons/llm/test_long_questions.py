@@ -93,6 +93,7 @@ def question(view: Any, params: Any, board: str = "") -> str:
     function = {"name": "play", "doc": "Your turn.", "rules": "", "schema": {"type": "integer"}}
     turn = {
         "show": ["board"],
+        "start": "",
         "moves": [],
         "board": board,
         "view": view,

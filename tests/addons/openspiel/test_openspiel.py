@@ -134,6 +134,33 @@ def test_a_parameter_that_hides_something_hides_the_history_too(name: str, optio
     assert game_of(name).presentation.secret == {"act"}
 
 
+@pytest.mark.parametrize(
+    ("name", "seats", "options"),
+    [
+        *(("kuhn_poker", 2, {}), ("kuhn_poker", 5, {}), ("leduc_poker", 2, {}), ("leduc_poker", 4, {})),
+        *(("leduc_poker", 2, {"suit_isomorphism": True}), ("leduc_poker", 3, {"action_mapping": True})),
+        ("leduc_poker", 2, {"starting_player": 1}),
+    ],
+)
+def test_a_copy_deals_again_what_is_hidden_from_the_player_to_move(
+    name: str, seats: int, options: dict[str, Any]
+) -> None:
+    others = 0
+    for seed in range(20):
+        state = start(name, seed, seats, **options)
+        assert state.deals_again
+        while state.awaited:
+            (mover,) = state.awaited
+            twin = state.copy(seed + 100)
+            assert twin.calls() == state.calls() and twin.view(mover) == state.view(mover)
+            assert twin.key() != state.key() and twin.key() == state.copy(seed + 100).key()
+            again = game_of(name).position(twin.setup, twin.view(None))
+            assert again.key() == twin.key() and str(again) == str(twin)
+            others += twin.view(None).history != state.view(None).history
+            state.apply({mover: state.sample(mover, Dice(seed))})
+    assert others > 0
+
+
 def test_a_person_cannot_take_back_an_answer_that_has_uncovered_something() -> None:
     """A square that the other has taken without being seen: the same player moves again, and knows it."""
     state = start("phantom_ttt")

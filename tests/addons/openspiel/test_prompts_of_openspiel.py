@@ -1,8 +1,10 @@
 """What language models are asked at OpenSpiel's games: rules of the game itself, and moves in words."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+import msgspec
 import pytest
 
 from referee.addons.llm.prompts import Prompts
@@ -20,10 +22,11 @@ pytestmark = pytest.mark.slow
 PAGES = sorted(page.stem for page in RULES_PAGES.glob("*.md"))
 
 
-def after(name: str, moves: int) -> Any:
+def after(name: str, moves: int, options: Mapping[str, Any] | None = None) -> Any:
     """Returns a position after random moves."""
     game, dice = registry.game(f"openspiel:{name}"), Dice(1)
-    state = game.new(Setup(1, tuple(f"bot {seat}" for seat in range(game.seats.start)), game.options()))
+    typed = msgspec.convert(options or {}, game.options)
+    state = game.new(Setup(1, tuple(f"bot {seat}" for seat in range(game.seats.start)), typed))
     for _ in islice(iter(lambda: state.result is None, False), moves):
         state.apply({player: state.sample(player, dice) for player in state.awaited})
     return state
@@ -67,6 +70,32 @@ def test_a_part_that_is_not_shown_is_in_no_question(shown: tuple[str, ...]) -> N
     _, question = asked(state, shown)
     there = ("a6" in question, "The moves so far" in question, state.view(0).observation in question)
     assert there == tuple(part in shown for part in SHOWN)
+
+
+FEN = "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "begins"),
+    [
+        ("chess", {"fen": FEN}, FEN),
+        ("chess", {"fen": FEN, "chess960": True}, FEN),
+        ("chess", {"chess960": True}, "qrbbnknr/pppppppp/8/8/8/8/PPPPPPPP/QRBBNKNR w KQkq - 0 1"),
+        ("antichess", {"fen": FEN}, ""),  # OpenSpiel ignores it
+        ("dark_chess", {"fen": FEN}, FEN),
+        ("chess", {}, ""),
+        ("go", {}, ""),
+    ],
+)
+def test_the_history_begins_with_a_position_that_is_not_the_usual_one(
+    name: str, options: dict[str, Any], begins: str
+) -> None:
+    state = after(name, 0, options)
+    _, question = asked(state, ("history",))
+    assert question.startswith(f"The match began from: {begins}\n") == bool(begins)
+    assert ("began from" in question) == bool(begins)
+    for shown in (("board",), ("legal",), ()):
+        assert "began from" not in asked(state, shown)[1]
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "dark_chess", "liars_dice"])

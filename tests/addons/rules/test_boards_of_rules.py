@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from rules_games import SERVE, STEADY, write_game
+from rules_games import SERVE, SERVES, STEADY, write_game
 
 from referee.addons.rules.board_file import PartTable, board_of, clicks_of
 from referee.games import registry
@@ -141,6 +141,52 @@ def test_check_says_how_to_declare_a_board_and_whether_it_is_in_the_views(
     folder = write_game(tmp_path / "game", STEADY + SERVE, presentation={"board": board})
     main(["check", "--game", str(folder), "--only", "game-board", "--json"])
     assert said in json.dumps(json.loads(capsys.readouterr().out))
+
+
+LISTS = """
+def start(options, seats, luck):
+    return awaits({"turn": 0, "board": ["X.", ".O"], "hand": []})
+
+def step(position, answers, faults, luck):
+    if faults:
+        return over(position, (2, 1), rulings=[{"seat": 0, "penalty": "loses"}])
+    return over(position) if position["turn"] else awaits({**position, "turn": 1, "hand": ["X"]})
+
+def legal(position, seat, most):
+    return [[0, 1]]
+"""
+TEXTS = {"type": "array", "items": {"type": "string"}}
+TYPED = {"type": "object", "properties": {"turn": {"type": "integer"}, "board": TEXTS, "hand": TEXTS}}
+PAIR = {"move": {"doc": "Move.", "result": {"type": "array", "prefixItems": [{"type": "integer"}] * 2}}}
+
+
+def typed_game(folder: Path, *tables: dict[str, Any]) -> Path:
+    """A game whose `view` schema types its lists."""
+    board = {"board": [{"pieces": SIGNS, **table} for table in tables], "clicks": ["answer"]}
+    return write_game(folder, SERVES + LISTS + SERVE, methods=PAIR, view=TYPED, presentation=board)
+
+
+def test_lists_that_a_schema_types_are_drawn_and_clicked(tmp_path: Path) -> None:
+    parts = {"kind": "grid", "cells": "board"}, {"kind": "row", "cells": "turn", "pieces": {"*": {"shape": "coin"}}}
+    game = registry.in_folder(str(typed_game(tmp_path / "game", *parts)))
+    state = game.new(Setup(1, ("a", "b"), game.options()))
+    for player in (None, 0, 1):
+        board = game.presentation.board(state, player)
+        assert board is not None
+        assert board_text(board).plain.startswith(ROWS) and len(board.parts) == 2
+    assert game.presentation.keys(state, 0, [0, 1]) == ["0,1"]
+
+
+@pytest.mark.parametrize(("cells", "found"), [("hand", ""), ("hnad", "part 2 of presentation.board is in no view")])
+def test_check_finds_a_part_that_no_view_of_any_position_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: str, found: str
+) -> None:
+    """An empty hand is no mistake: a later position has cards."""
+    folder = typed_game(tmp_path / "game", {"kind": "grid", "cells": "board"}, {"kind": "row", "cells": cells})
+    code = main(["check", "--game", str(folder), "--only", "game-board", "--json"])
+    (_, check) = json.loads(capsys.readouterr().out)["checks"]
+    assert (code, check["status"]) == ((1, "failed") if found else (0, "passed"))
+    assert found in json.dumps(check)
 
 
 def test_a_grid_of_unequal_rows_has_no_cells_beyond_its_rows() -> None:

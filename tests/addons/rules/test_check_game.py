@@ -117,6 +117,19 @@ DEFECTS = {
         "game-views-hide",
         HIDES + "\ndef view(position, seat):\n    return {'view': {'shown': position}}" + ALL,
     ),
+    "draws what is hidden": (
+        "game-views-hide",
+        HIDES + "\nhides = view\ndef view(position, seat):\n"
+        "    return hides(position, seat) | {'text': f'cards: {position[1]}'}" + ALL,
+    ),
+    "lists what is hidden": (
+        "game-views-hide",
+        HIDES + "\ndef legal(position, seat, most):\n    return [1, 2, 3 + position[1] % 2]" + ALL,
+    ),
+    "orders its list by what is hidden": (
+        "game-views-hide",
+        HIDES + "\ndef legal(position, seat, most):\n    return [1, 2] if position[1] % 2 else [2, 1]" + ALL,
+    ),
     "hides nothing": ("game-views-hide", HIDES + "\nserve(start=start, step=step, legal=legal, deal=deal)\n"),
     "remembers": (
         "game-memory-flat",
@@ -243,6 +256,19 @@ def test_a_defect_is_found(tmp_path: Path, defect: str, capsys: pytest.CaptureFi
     report = json.loads(capsys.readouterr().out)
     failed = [each["rule"] for each in report["checks"] if each["status"] == "failed"]
     assert failed == [rule]
+
+
+@pytest.mark.parametrize(
+    ("defect", "what"),
+    [("draws what is hidden", "the drawing for seat 0"), ("orders its list by what is hidden", "the legal answers of")],
+)
+def test_a_leak_check_names_what_a_seat_is_shown(
+    tmp_path: Path, defect: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule, body = DEFECTS[defect]
+    write_game(tmp_path / "small", STEADY + body, **VIEWS)
+    assert main(["check", "--game", "./small", "--seed", "5", "--only", rule]) == 1
+    assert what in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_finding_says_what_to_do_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
