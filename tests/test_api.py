@@ -122,6 +122,7 @@ def played(**conditions: Any) -> referee.Outcome:
         (lambda: played(encodings=[]), "encodings=[]: expected a list of"),
         (lambda: played(watcher=[]), "watcher=[]: expected a function"),
         (lambda: played(time=referee.TimeControl(per_call_s=-1)), "time: per_call_s=-1: expected a number from 0 on"),
+        (lambda: played(time=referee.TimeControl(answers=0)), "time: answers: expected a whole number from 1 on"),
         (lambda: played(limits=referee.Limits(memory_bytes="1G")), "limits: memory_bytes: expected a whole number"),
         (lambda: referee.read_replay("none"), "the replay none cannot be read: No such file"),
     ],

@@ -29,8 +29,9 @@ from referee.harness.new.write import program_files
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.files import check_no_device
-from referee.harness.programs.kinds import kind_of, split_file, split_name
+from referee.harness.programs.kinds import PATH, kind_of, split_file, split_name
 from referee.harness.programs.packing import pack
+from referee.harness.programs.private_files import is_private
 from referee.harness.programs.spec import entrants
 
 VALIDATOR, MATCH, OPPONENT, RULES = Path("output_validators", "referee"), "match.json", "opponent", "rules"
@@ -96,8 +97,10 @@ def parse_test(text: str) -> ProblemTest:
 
 def write_problem(
     game: Game, terms: Terms, folder: Path, solution: Path | None, seed: int, tests_per_seat: int
-) -> None:
+) -> list[str]:
     """Writes a package into `folder`, which must not exist or be empty. `terms.opponent` is as the user typed it.
+
+    Returns the paths that it leaves out because they may be secret.
 
     The opponent is built once, from its copy. UsageError for an opponent that cannot be copied or is no bot of the
     game, and for a folder that is not empty. RunError if it cannot be built or written. Then nothing is left behind.
@@ -106,6 +109,8 @@ def write_problem(
         raise UsageError(f"{folder} exists and is not an empty folder")
     if solution is not None:
         if not solution.exists():
+            if kind_of(str(solution)) is not PATH:
+                raise UsageError(f"--solution {solution}: cannot be copied into a package; name a file or a folder")
             raise UsageError(f"--solution {solution}: there is no such file or folder")
         check_no_device(solution, f"--solution {solution}")
     source, spec = _opponent(terms.opponent)
@@ -113,6 +118,7 @@ def write_problem(
     if solution is None and not kit:
         raise UsageError(f"there is no Python bot of {game.name} to be accepted; name one by --solution")
     rules = kept_rules().files_here(game.name, game.sha256) if game.sha256 else None
+    private = kept_rules().left_out(game.name, game.sha256) if game.sha256 else []
     dice = random.Random(seed)
     tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
     sample = ProblemTest(dice.randrange(1 << 53), 0)
@@ -129,10 +135,11 @@ def write_problem(
             (draft / "attachments").mkdir()
             pack(game.name, rules, ".", draft / "attachments" / f"{game.name}.zip")
         if source is not None:
-            _copy(source, draft / VALIDATOR / OPPONENT / source.name)
+            private += _copy(source, draft / VALIDATOR / OPPONENT / source.name)
             _check(draft / VALIDATOR, spec, terms)
         if solution is not None:
-            _copy(solution.resolve(), draft / ACCEPTED / solution.resolve().name)
+            private += _copy(solution.resolve(), draft / ACCEPTED / solution.resolve().name)
+    return private
 
 
 def _kit_bot(game: Game) -> list[tuple[Path, bytes]]:
@@ -180,19 +187,29 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     return source, f"{prefix}{OPPONENT}/{source.name}"
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path) -> list[str]:
+    """Copies a file or a folder. Returns the secrets and caches that it leaves out."""
+    private = list[str]()
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        """Returns what no package holds: secrets, caches, what builds leave, pipes and devices."""
+        others = _special(folder, names) | set(shutil.ignore_patterns(*archive.LEFT_OUT)(folder, names))
+        found = [name for name in names if name not in others and is_private(Path(folder, name))]
+        private.extend(str(Path(folder, name).relative_to(source.parent)) for name in found)
+        return {*others, *found}
+
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=_left_out)
+        shutil.copytree(source, target, ignore=left_out)
     else:
         shutil.copy2(source, target)
+    return private
 
 
-def _left_out(folder: str, names: list[str]) -> set[str]:
-    """Returns what no package holds: what builds leave, pipes and devices."""
+def _special(folder: str, names: list[str]) -> set[str]:
+    """Returns the pipes and devices of a folder."""
     paths = {name: Path(folder, name) for name in names}
-    special = {name for name, path in paths.items() if path.exists() and not path.is_file() and not path.is_dir()}
-    return special | set(shutil.ignore_patterns(*archive.LEFT_OUT)(folder, names))
+    return {name for name, path in paths.items() if path.exists() and not path.is_file() and not path.is_dir()}
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -41,14 +41,16 @@ from referee.addons.host.access import (
     problem,
     request_id,
 )
+from referee.addons.host.first_bots import kits
 from referee.addons.host.live import LINKS, NUMBER, Live
 from referee.addons.host.orders import WATCHED_S, note_watched
 from referee.addons.host.readers import Readers
 from referee.addons.host.settings import SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
+from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports.site import page_templates
-from referee.addons.tournament.store.ledger import game_name
+from referee.addons.tournament.store.ledger import PLAN, game_name
 from referee.addons.web.app import kept  # registers `number` for paths, too
 from referee.addons.web.guard import with_headers
 from referee.addons.web.server.pages import Page as KeptPage
@@ -137,11 +139,6 @@ PAGES = (
     Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site, is_slow=True),
 )
 """The pages that a thread makes. `Application.streams` has the others."""
-NAV = (
-    '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
-    '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
-    f'<a href="/finals">Finals</a>{LINKS}</nav></header><span id="content"></span>'
-)
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 LIVE_HEAD = (
     f'<meta name="live" content="table" {NUMBER}>'
@@ -151,13 +148,23 @@ Answer = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("referee.host")
 
 
+def _nav(has_kits: bool) -> Markup:
+    first_bot = ' <a href="/kits">First bot</a>' if has_kits else ""
+    return Markup(
+        '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
+        f'<a href="/news">Announcements</a> <a href="/rules">Rules</a>{first_bot} '
+        f'<a href="/finals">Finals</a>{LINKS}</nav></header><span id="content"></span>'
+    )
+
+
 class Application:
     """The ASGI application of a contest's folder."""
 
     def __init__(self, store: Store, settings: WebSettings) -> None:
         templates = page_templates(HERE / "pages")
-        frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
-        templates.globals |= frame
+        has_kits = bool(kits(read_plan(store.folder / PLAN).game))
+        frame = {"nav": _nav(has_kits), "more_head": Markup(HEAD)}
+        templates.globals |= {**frame, "has_kits": has_kits}
         templates.filters |= {"time": partial(times.shown, zone=settings.zone), "size": _size, "game_name": game_name}
         live_head = Markup(HEAD + LIVE_HEAD)
         address = settings.address if settings.behind_proxy else ""  # of this machine, it helps nobody

@@ -6,6 +6,7 @@ that had ended, before the backup began is in it. It holds secrets: uploads, and
 """
 
 import os
+import re
 import sqlite3
 import stat
 import tarfile
@@ -18,10 +19,11 @@ from referee.addons.host.store import FILE
 from referee.addons.tournament.inbox import INBOX
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
 from referee.harness.common.errors import RunError, UsageError, reason, writing
-from referee.harness.common.output import whole_file
+from referee.harness.common.output import FileKind, whole_file
 
 ORDER = (INBOX, PLAN, BOTS, LINES, PACKS)
 """The order of reading: a change moves from the inbox to the plan, a plan names bots, and a line names its replay."""
+KIND = FileKind("a backup of a contest", re.compile(rb"(.{1024})?" + re.escape(FILE.encode()), re.DOTALL))
 
 
 def backup(cup: Path, file: Path) -> int:
@@ -30,6 +32,7 @@ def backup(cup: Path, file: Path) -> int:
         raise UsageError(f"{cup} holds no hosted contest: expected {PLAN} and {FILE} in it")
     if file.resolve().is_relative_to(cup.resolve()):
         raise UsageError(f"{file} is in the contest's folder; write the backup to another disk")
+    KIND.check_place(file)
     with writing(file), tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         database = Path(scratch, FILE)
         _copy_database(cup / FILE, database)

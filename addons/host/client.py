@@ -8,17 +8,17 @@ import secrets
 import ssl
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from threading import Thread
 from typing import IO, Any, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Struct
 
+from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
@@ -33,18 +33,6 @@ LOOK_S = 0.5
 MOST_BYTES = 4 << 20
 """Of an answer: it has the build log, whose size the contest limits."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
-SECRETS = (
-    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
-    *(".netrc", ".pgpass", ".pypirc", ".git-credentials", "credentials.json"),
-)
-"""Files, in lower case, that are packed for nobody."""
-CACHES = frozenset({"replays", "venv", ".tox", ".cache", ".gradle", ".idea", ".vscode", ".svn", ".hg", ".ssh", ".aws"})
-"""Folders that are no part of a bot, besides those of no archive and caches such as `.mypy_cache`.
-
-`referee team` writes replays into the first one.
-"""
-VIRTUAL = "pyvenv.cfg"
-"""The file at the top of a virtual environment of Python."""
 SHORTEST_TOKEN = 6
 """A shorter text is no token of a contest, and may occur in any text."""
 T = TypeVar("T")
@@ -71,11 +59,8 @@ class Client:
 
     def __init__(self, address: str, token: str) -> None:
         """UsageError for an address that is none, or that would show the token to the network."""
-        try:
-            parts = urlsplit(address)
-            host, _ = parts.hostname, parts.port
-        except ValueError as error:
-            raise UsageError(f"--to {address}: {error}; {EXPECTED}") from error
+        parts = typed_address(address, f"--to {address}", EXPECTED)
+        host = parts.hostname
         plain = address.isprintable() and address.isascii() and " " not in address
         if parts.scheme not in ("http", "https") or not host or not plain:
             raise UsageError(f"--to {address}: {EXPECTED}")
@@ -255,24 +240,15 @@ def packed(path: Path) -> Iterator[tuple[IO[bytes], str, list[str]]]:
 
 def _zip(folder: Path, to: IO[bytes]) -> list[str]:
     """Packs the folder of a bot without secrets, caches, and what no archive takes. Returns what it leaves out."""
-    whole, name = folder.resolve(), folder.resolve().name
+    whole, name, private = folder.resolve(), folder.resolve().name, list[str]()
     try:
         has_file = (whole / BOT_FILE).is_file()
-        content = read_bot_file(whole, name).files(whole, name) if has_file else archive.read(whole)
-        virtual = {PurePosixPath(file.path).parent for file in content.files if file.path.endswith(f"/{VIRTUAL}")}
-        places = {file.path: _left_out(PurePosixPath(file.path), virtual) for file in content.files}
-        kept = tuple(file for file in content.files if places[file.path] is None)
-        content = msgspec.structs.replace(content, files=kept)
+        if has_file:
+            content = read_bot_file(whole, name).files(whole, name, private=private)
+        else:
+            content = archive.read(whole, private=private)
         pack(name, content, whole.relative_to(content.folder.resolve()).as_posix(), to)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be read: {reason(error)}") from error
     never = {entry.name for entry in os.scandir(content.folder) if entry.name in archive.LEFT_OUT - {"__pycache__"}}
-    return sorted(never | {str(place) for place in places.values() if place is not None})
-
-
-def _left_out(path: PurePosixPath, virtual: Container[PurePosixPath]) -> PurePosixPath | None:
-    """Returns the file, or the folder around it, that is not packed; None if it is."""
-    for folder in reversed(path.parents[:-1]):
-        if folder in virtual or folder.name in CACHES or (folder.name[:1] == "." and folder.name.endswith("_cache")):
-            return folder
-    return path if any(fnmatchcase(path.name.lower(), pattern) for pattern in SECRETS) else None
+    return sorted({*never, *private})

@@ -20,7 +20,7 @@ from referee.addons.host.mail import MailSettings
 from referee.addons.host.play import PlaySettings
 from referee.addons.host.settings import WebSettings
 from referee.addons.host.store import FILE, Store
-from referee.addons.host.submissions import OPTIONS, Queue
+from referee.addons.host.submissions import OPTIONS, UPLOADS, Queue, remove_strays
 from referee.addons.host.versions import Version
 from referee.addons.tournament.intake.intake import Written
 from referee.addons.tournament.plan import Plan, open_rules, read_plan, write_plan
@@ -50,8 +50,9 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
     """Opens the folder of a contest, or makes it for a plan without bots.
 
     `options`: of the check, as `referee check` takes them without `--game`. UsageError if there is no contest and no
-    plan, or if another plan is there already.
+    plan, if another plan is there already, or if a part of the contest is missing.
     """
+    _check_whole(folder)
     known = (folder / PLAN).exists()
     if known and plan is not None and (folder / FILE).exists():
         raise UsageError(f"{folder} holds a contest already; `referee host {folder}` continues it, without options")
@@ -84,6 +85,17 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
             value = msgspec.json.encode(options).decode()
             database.execute("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (OPTIONS, value))
     return store
+
+
+def _check_whole(folder: Path) -> None:
+    """Raises UsageError for a contest without its plan or its database: a new one would know none of its teams."""
+    trace = next((name for name in (FILE, finals.SECRET, UPLOADS) if (folder / name).exists()), None)
+    missing = next((name for name in (PLAN, FILE) if not (folder / name).exists()), None)
+    if trace and missing:
+        raise UsageError(
+            f"{folder} has {trace} of a contest and no {missing}; copy {missing} back into it, restore a backup with "
+            "`referee host restore`, or name a new folder"
+        )
 
 
 def hosted(store: Store) -> AbstractContextManager[None]:
@@ -119,6 +131,7 @@ async def run(
 
     mail.set_on(store, mails is not None)
     finals.commitment(store)  # drawn before the first upload
+    remove_strays(store)
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
     queue = Queue(store, checks, write, decided, games.spare_cores, settings.git_hosts)

@@ -6,12 +6,13 @@ from functools import cache
 
 from msgspec import Struct
 
-from referee.addons.host.first_bots import obstacles
+from referee.addons.host.first_bots import kits, obstacles
 from referee.addons.host.versions import Quota
 from referee.addons.tournament.plan import Plan
+from referee.games.game import Game
+from referee.games.schemas import Schema, game_schema, in_words, referred
 from referee.harness.languages import toolchains
 from referee.harness.languages.packages import ITEMS, KITS
-from referee.harness.new import write as new
 
 
 class Language(Struct, frozen=True):
@@ -22,6 +23,55 @@ class Language(Struct, frozen=True):
     """Of its compilers and libraries on this machine, in words."""
     obstacle: str = ""
     """Why a first bot in it is refused; empty if it is not."""
+
+
+class Part(Struct, frozen=True):
+    """A function, an event or a type of a game, in words."""
+
+    name: str
+    kind: str
+    text: str
+    members: tuple[tuple[str, str, str], ...]
+    """The name of each, its type and its meaning."""
+    answer: str = ""
+
+
+class Description(Struct, frozen=True):
+    """What a game says of itself, as `referee games` prints it."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+
+def description(game: Game) -> Description:
+    """Describes a game that has no page of rules: its functions and events, the types that they name, its options."""
+    schema = game_schema(game)
+    types, methods = schema["$defs"], schema["methods"]
+    named: list[str] = []
+
+    def words(part: Schema) -> str:
+        return in_words(part, noted).replace("`", "")
+
+    def noted(name: str) -> str:
+        if name not in named:
+            named.append(name)
+        return name
+
+    def members(part: Schema) -> tuple[tuple[str, str, str], ...]:
+        known = part["properties"].items() if "properties" in part else ()
+        return tuple((name, words(each), each.get("description", "")) for name, each in known)
+
+    parts = []
+    for name, method in methods.items():
+        if method["kind"] != "viewer":
+            kind, answer = ("function", words(method["result"])) if method["kind"] == "call" else ("event", "")
+            parts.append(Part(name, kind, method["description"], members(types[referred(method["params"])]), answer))
+    noted("Options")
+    for name in named:  # it grows
+        each = types[name]
+        text = [each.get("description", ""), "" if "properties" in each else words(each)]
+        parts.append(Part(name, "type", " ".join(filter(None, text)), members(each)))
+    return Description(schema["description"], tuple(parts))
 
 
 def limits(plan: Plan, quota: Quota) -> list[tuple[str, str]]:
@@ -64,9 +114,7 @@ def languages(game: str, network: bool) -> tuple[Language, ...]:
 
 
 def _languages(game: str, refused: dict[str, str]) -> Iterator[Language]:
-    for lang, kit in new.kits().items():
-        if game not in new.games(lang, kit):
-            continue
+    for lang, kit in kits(game).items():
         parts = [f"Python {platform.python_version()}"] if lang not in KITS else []
         for name in KITS[lang].items if lang in KITS else ():
             found = toolchains.look_up(ITEMS[name], KITS[lang].items[0])

@@ -15,10 +15,16 @@ from referee.harness.new import write as new
 from referee.harness.programs.build_files import PACKAGES, has_packages
 
 
+@cache
+def kits(game: str) -> dict[str, new.Kit]:
+    """Returns the kits that have a first bot for a game, by the names of their folders."""
+    return {lang: kit for lang, kit in new.kits().items() if game in new.games(lang, kit)}
+
+
 def obstacles(game: str, network: bool) -> Iterator[tuple[str, str]]:
     """Yields each language whose first bot will be refused, with why, and what to do. `network`: builds may use it."""
-    for lang, kit in new.kits().items():
-        if lang not in KITS or game not in new.games(lang, kit):
+    for lang, kit in kits(game).items():
+        if lang not in KITS:
             continue
         items = [ITEMS[name] for name in KITS[lang].items]
         programs = [item.name for item in items if not item.is_header and not item.is_rust_target]

@@ -1,5 +1,6 @@
 """A hosted contest, as commands of tournaments see it: how it is played, who handed in, and the seed of its final."""
 
+import shlex
 from pathlib import Path
 
 from referee.addons.host import finals, versions
@@ -9,8 +10,9 @@ from referee.addons.tournament.reports.class_list import HandedIn
 
 
 def command(folder: Path) -> str:
-    """Returns the command that plays a hosted contest; empty for another folder."""
-    return f"referee host {folder}" if (folder / FILE).exists() else ""
+    """Returns the command that plays a hosted contest, for its folder or that of a final; empty for another one."""
+    contest = folder.absolute().parent.parent if (folder / finals.FACTS).exists() else folder
+    return f"referee host {shlex.quote(str(contest))}" if (contest / FILE).exists() else ""
 
 
 def handed_in(folder: Path) -> dict[str, HandedIn]:

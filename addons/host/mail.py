@@ -27,6 +27,7 @@ from msgspec import Struct
 from referee.addons.host import teams, times
 from referee.addons.host.outbox import Kind
 from referee.addons.host.store import Store
+from referee.harness.common.addresses import split_address
 from referee.harness.common.errors import RunError, UsageError
 from referee.protocol.text import printable
 
@@ -91,8 +92,8 @@ def check_settings(settings: MailSettings) -> None:
         except ValueError as error:
             raise UsageError(f"--mail {settings.way}: {error}") from error
     try:
-        parts = urlsplit(settings.way)
-        known = parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and (parts.port or 1) > 0
+        parts = split_address(settings.way)
+        known = parts.scheme in ("smtp", "smtps") and bool(parts.hostname)
     except ValueError:
         known = False
     if not known:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote_plus, urlsplit
+from urllib.parse import quote_plus
 
 import httpx
 import jwt
@@ -27,6 +27,7 @@ from msgspec import Struct
 from referee.addons.host.teams import NAME_LETTERS, Account
 from referee.addons.web.guard import new_token
 from referee.harness.common import toml
+from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.harness.programs.entrant import shown_name
@@ -114,12 +115,11 @@ def read_settings(file: Path) -> Settings:
         raise UsageError(f"--sign-in {file}: cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise UsageError(f"--sign-in {file}: {error}") from error
-    parts = urlsplit(read.issuer)
+    where, expected = f"--sign-in {file}: issuer {read.issuer!r}", "expected an address such as https://id.example.org"
+    parts = typed_address(read.issuer, where, expected)
     is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
     if not (parts.scheme == "https" or is_local) or not parts.hostname or parts.query or parts.fragment:
-        raise UsageError(
-            f"--sign-in {file}: issuer {read.issuer!r}: expected an address such as https://id.example.org"
-        )
+        raise UsageError(f"{where}: {expected}")
     if not read.client_id:
         raise UsageError(f"--sign-in {file}: client_id is empty; the provider's registration gives one")
     return msgspec.structs.replace(read, client_secret=read.client_secret or os.environ.get(SECRET, ""))

@@ -33,7 +33,7 @@ from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports import site
 from referee.addons.tournament.reports.all_stages import all_standings
-from referee.addons.tournament.reports.class_list import class_list, plain
+from referee.addons.tournament.reports.class_list import ClassList, class_list, names_of, plain
 from referee.addons.tournament.reports.marks import MOST_LETTERS, read_rule
 from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.reports.standings_text import as_csv, cells, headers
@@ -59,8 +59,12 @@ def _organiser_page(
     link: str = "",
     whose: str = "",
     doubtful: tuple[str, list[tuple[str, str]], list[str]] | None = None,
+    doubtful_class: tuple[str, str, ClassList, list[str]] | None = None,
 ) -> Response:
-    """`doubtful`: a table of teams, how it is read, and what may be wrong."""
+    """`doubtful`: a table of teams, how it is read, and what may be wrong.
+
+    `doubtful_class`: the rule of marks, a class list, how that is read, and what may be wrong.
+    """
     store, problem = asked.contest.store, asked.contest.live.problem
     found = teams.teams(store)
     waiting = check_queue.lines(store, asked.contest.settings.checks)
@@ -87,6 +91,7 @@ def _organiser_page(
         link=link,
         whose=whose,
         doubtful=doubtful,
+        doubtful_class=doubtful_class,
     )
 
 
@@ -238,13 +243,19 @@ def export_table(asked: Asked) -> Response:
 
 
 def export_marks(asked: Asked) -> Response:
-    """Answers with a row for every team, or for every person of a class list, with points by the organiser's rule."""
-    rule, text = asked.text("rule", MOST_LETTERS), asked.text("people", CSV_LETTERS)
-    listed = class_list(text)[0] if text else None
-    folder = asked.contest.store.folder
+    """Answers with a row for every team, or for every person of a class list, with points by the organiser's rule.
+
+    A class list that may be read wrong is shown first.
+    """
+    rule, text, listed = asked.text("rule", MOST_LETTERS), asked.text("people", CSV_LETTERS), None
+    handed_in, folder = versions.handed_in(asked.contest.store), asked.contest.store.folder
+    if text:
+        listed, doubts = class_list(text, names_of(handed_in.values()))
+        if doubts and not asked.text("sure"):
+            return _organiser_page(asked, doubtful_class=(rule, text, listed, doubts))
     plan = read_plan(folder / PLAN)
     result = all_standings(plan, reader.read(folder, plan=plan), chances=False)
-    content = as_csv(result, versions.handed_in(asked.contest.store), listed, read_rule(rule) if rule else ())
+    content = as_csv(result, handed_in, listed, read_rule(rule) if rule else ())
     return _download(content.encode(), "marks.csv", "text/csv; charset=utf-8")
 
 

@@ -19,7 +19,6 @@ from referee.games.game import Game
 from referee.harness.common.errors import UsageError
 from referee.harness.common.known_games import find_game
 from referee.harness.common.rules import page_text
-from referee.harness.new import write as new
 
 NEW_CARDS = 20, 60.0
 """How many cards are drawn at once, and again within so many seconds: games may be played beside."""
@@ -127,7 +126,9 @@ def rules(asked: Asked) -> Response:
     return asked.contest.render(
         "rules.html",
         title=f"Rules of {game.title}",
+        game=game,
         rules=_rules(game),
+        description=None if page_text(game.name) else contest_rules.description(game),
         limits=contest_rules.limits(plan, settings.quota),
         languages=contest_rules.languages(plan.game, plan.limits.build_network),
         ranking=live.public.result.ranking,
@@ -139,9 +140,8 @@ def rules(asked: Asked) -> Response:
 
 @cache
 def _rules(game: Game) -> Markup:
-    text = page_text(game.name) or "The package of this game brings no text of its rules."
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = markdown.parse(text)
+    tokens = markdown.parse(page_text(game.name))
     for token in tokens:
         token.children = [*_without_links(token.children or ())] if token.children is not None else None
     made: str = markdown.renderer.render(tokens, markdown.options, {})
@@ -161,15 +161,14 @@ def _without_links(tokens: Iterable[Token]) -> Iterator[Token]:
 def kits(asked: Asked) -> Response:
     """Answers with the list of languages for which a first bot can be downloaded."""
     game = asked.contest.live.public.plan.game
-    names = {name: kit.name for name, kit in new.kits().items() if game in new.games(name, kit)}
-    return asked.contest.render("kits.html", title="A first bot", kits=names, game=find_game(game))
+    found = first_bots.kits(game)
+    return asked.contest.render("kits.html", title="A first bot", kits=found, game=find_game(game))
 
 
 def kit(asked: Asked) -> Response:
     """Answers with a first bot in a language, as `referee new` writes it, as a zip."""
     game, lang = asked.contest.live.public.plan.game, asked.path["lang"]
-    kits = new.kits()
-    if lang not in kits or game not in new.games(lang, kits[lang]):
+    if lang not in first_bots.kits(game):
         raise Denied(404, "there is no first bot in this language")
     headers = {"content-disposition": f'attachment; filename="my_{game}_{lang}.zip"'}
     return Response(first_bots.packed(game, lang), media_type="application/zip", headers=headers)

@@ -1,6 +1,5 @@
 """Reference bots: bots of the organiser, which play rated games from the start and have no place in the table."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,10 +13,16 @@ from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.reports import tournament_archive
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.store import reader
-from referee.addons.tournament.store.bot_archives import archive_path, check_travel, finding, store
-from referee.addons.tournament.store.ledger import BOTS, PLAN
+from referee.addons.tournament.store.bot_archives import (
+    Found,
+    archive_path,
+    check_travel,
+    finding,
+    is_archive_of,
+    store,
+)
+from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common.errors import UsageError
-from referee.harness.common.paths import make_folder
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name
 
@@ -50,7 +55,8 @@ def enter(contest: Store, specs: Sequence[str]) -> None:
 def enter_archive(contest: Store, file: Path, most: int = BEST) -> None:
     """Adds the best bots of an archive of `referee tournament archive`. One that is there already stays as it is.
 
-    UsageError for an archive of another game, and for one without bots that can travel.
+    UsageError for an archive of another game, for one without bots that can travel, and for a bot whose files are not
+    those that its hash says.
     """
     plan = read_plan(contest.folder / PLAN)
     with tournament_archive.opened(file) as whole:
@@ -72,10 +78,22 @@ def enter_archive(contest: Store, file: Path, most: int = BEST) -> None:
             if same(name) in taken:
                 raise UsageError(f"{file}: there is a team {name!r} already; rename the file")
             if (name, each.hash) not in known:
-                make_folder(contest.folder / BOTS)
-                shutil.copyfile(archive_path(whole, each), archive_path(contest.folder, each))
+                _check_files(file, whole, each)
                 new.append(Entry(name, "", each.hash, each.bot, each.inside, reference=True))
+        for each in new:
+            store(Found(each, whole=archive_path(whole, each)), contest.folder)
     _hand_in(contest, new, [file.name] * len(new))
+
+
+def _check_files(file: Path, whole: Path, entry: Entry) -> None:
+    """Raises UsageError for a bot whose files are not those that its hash says: it could replace another one's."""
+    path = archive_path(whole, entry)
+    name = path.relative_to(whole)
+    try:
+        if not is_archive_of(entry, path):
+            raise UsageError(f"{name} has other content than its name says; get the archive again from its author")
+    except UsageError as error:
+        raise UsageError(f"{file}: {str(error).replace(f'{whole}/', '')}") from error
 
 
 def _hand_in(contest: Store, new: Sequence[Entry], sources: Sequence[str]) -> None:

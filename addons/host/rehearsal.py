@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from referee.addons.host import check_queue, rehearsal_dummies, submissions, versions
 from referee.addons.host.contest import Note, keep_playing, opened
-from referee.addons.host.first_bots import obstacles, packed
+from referee.addons.host.first_bots import kits, obstacles, packed
 from referee.addons.host.play import PlaySettings
 from referee.addons.host.rehearsal_dummies import Deadline
 from referee.addons.host.room import LEAST_BYTES
@@ -32,7 +32,6 @@ from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import LINES, PACKS, PLAN
 from referee.harness.isolation.probe import probe
-from referee.harness.new import write as new
 from referee.protocol.text import printable
 
 DAY_S = 86_400.0
@@ -173,10 +172,9 @@ class HandedIn(Struct, frozen=True):
 
 def _hand_in(store: Store, game: str) -> Iterator[HandedIn]:
     """Hands in a first bot of every language, each for a team of its own."""
-    for lang, kit in new.kits().items():
-        if game in new.games(lang, kit):
-            content = packed(game, lang)
-            yield HandedIn(kit.name, lang, _build(content), rehearsal_dummies.uploaded(store, kit.name, content))
+    for lang, kit in kits(game).items():
+        content = packed(game, lang)
+        yield HandedIn(kit.name, lang, _build(content), rehearsal_dummies.uploaded(store, kit.name, content))
 
 
 def _base(store: Store, ones: Sequence[HandedIn]) -> bytes:

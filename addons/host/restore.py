@@ -17,7 +17,7 @@ import msgspec
 from referee.addons.host import finals
 from referee.addons.host.finals import FACTS, FINALS, SECRET
 from referee.addons.host.orders import PRACTICE
-from referee.addons.host.restored_database import ADVICE, copied
+from referee.addons.host.restored_database import ADVICE, LimitsOf, check_limits, copied
 from referee.addons.host.store import FILE, Store
 from referee.addons.host.submissions import UPLOADS
 from referee.addons.tournament.inbox import INBOX, Enter, Submit, read_change
@@ -27,6 +27,7 @@ from referee.addons.tournament.store.bot_archives import check_travel
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES
 from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.kept_rules import kept_rules
+from referee.harness.common.known_games import find_game
 from referee.harness.common.paths import make_folder, open_file, opener
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
@@ -37,6 +38,8 @@ MOST_BYTES = 4 << 40
 LONGEST_PATH = 400
 DEEPEST = 8
 """Most folders around a file."""
+LONGEST_S = 3600.0
+"""The longest time limit of bots."""
 HASH = "[0-9a-f]{64}"
 ARCHIVES = rf"{BOTS}/{HASH}\.(zip|tar)|{RULES}/{HASH}\.zip"
 TOURNAMENT = rf"{PLAN}|{INBOX}/[^/]+\.json|{ARCHIVES}|{LINES}/[^/]+\.jsonl|{PACKS}/[^/]+\.gz"
@@ -47,12 +50,19 @@ FILES = re.compile(
 """The files of a contest."""
 
 
-def restore(file: Path, cup: Path, trust: bool = False, on_note: Callable[[str], None] = lambda text: None) -> int:
+def restore(
+    file: Path,
+    cup: Path,
+    limits_of: LimitsOf,
+    trust: bool = False,
+    on_note: Callable[[str], None] = lambda text: None,
+) -> int:
     """Makes a contest's folder of a backup, at once or not at all. Returns the number of its files.
 
     UsageError for a folder that has something in it, and for a file that is no backup. So is a contest whose bots could
     do more than its own referee allows by default, unless the user trusts it (`trust`). Without trust, what could start
     a program or reach an address is left out, and files of no contest. `on_note` gets a line about each of these.
+    `limits_of`: returns the limits that options of `referee check` set.
     """
     if cup.exists() and (not cup.is_dir() or any(cup.iterdir())):
         raise UsageError(f"{cup} is there already; expected a new folder, or an empty one")
@@ -63,7 +73,7 @@ def restore(file: Path, cup: Path, trust: bool = False, on_note: Callable[[str],
         with writing(cup):
             files, notes = _unpack(file, scratch, trust)
             try:
-                notes += _checked(scratch, trust)
+                notes += _checked(scratch, trust, limits_of)
             except (UsageError, RunError) as error:
                 raise UsageError(f"{file}: {str(error).replace(f'{scratch}/', '')}") from error
             for line in notes:
@@ -136,14 +146,15 @@ def _write(stream: TarStream, member: tarfile.TarInfo, to: Path) -> None:
 # What it names.
 
 
-def _checked(cup: Path, trust: bool) -> list[str]:
+def _checked(cup: Path, trust: bool, limits_of: LimitsOf) -> list[str]:
     """Returns lines about what was left out.
 
-    UsageError for what no contest writes and, without trust, for isolation that is weaker than the default.
+    UsageError for what no contest writes and, without trust, for isolation that is weaker than the default and for
+    limits that are much wider.
     """
     new = cup / f".{FILE}.new"
     os.close(opener(new, os.O_CREAT))
-    notes = copied(cup / FILE, new, trust)
+    notes = copied(cup / FILE, new, trust, limits_of)
     new.replace(cup / FILE)
     for tournament in (cup, *sorted(path.parent for path in cup.glob(f"{FINALS}/*/{PLAN}"))):
         plan = _plan(tournament / PLAN)
@@ -164,7 +175,7 @@ def _plan(path: Path) -> Plan:
 
 
 def _check_plan(name: str, plan: Plan) -> None:
-    """Refuses bots that are command lines of this machine, rules that are not installed, and weaker isolation."""
+    """Refuses command lines of this machine, rules that are not installed, weaker isolation, and wide limits."""
     try:
         check_travel(plan.bots)
     except UsageError as error:
@@ -175,8 +186,19 @@ def _check_plan(name: str, plan: Plan) -> None:
     given = plan.limits.isolation
     if given.mode == "off" or msgspec.structs.replace(given, mode="auto", required=()) != Isolation():
         raise UsageError(f"{name} turns isolation off, or shows bots more files than the default; {ADVICE}")
+    check_limits(name, plan.limits)
+    _check_time(name, plan)
     if plan.openings is not None or any(entry.cwd for entry in plan.bots):
         raise UsageError(f"{name} names files of this machine; {ADVICE}")
+
+
+def _check_time(name: str, plan: Plan) -> None:
+    """Refuses calls that may take very long: a bot could keep a core for itself."""
+    time, default = plan.time, find_game(plan.game).time
+    seconds = [each for each in msgspec.structs.astuple(time) if isinstance(each, float)]
+    is_bounded = (time.initial_s, time.per_call_s, time.match_s) != (None, None, None)
+    if time != default and (not is_bounded or max(seconds) > LONGEST_S):
+        raise UsageError(f"{name} gives its bots no time limit, or one of more than {LONGEST_S:g} s; {ADVICE}")
 
 
 def _without_programs(inbox: Path, cup: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ steps have made.
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,15 @@ from referee.addons.host.times import VALUES
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.bot_archives import check_travel
 from referee.harness.common.errors import UsageError
+from referee.harness.process.limits import Limits, too_wide
 
+LimitsOf = Callable[[Sequence[str]], Limits]
 TABLES = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name"
 LONGEST_BYTES = 1 << 20
 """The longest text of a row."""
 ADVICE = "if you made this backup yourself, add --trust"
+LIMITS = ("startup_s", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_disk_bytes")
+"""The limits to look at besides those that protect this machine from a replay's bots: nobody sits by a contest."""
 LATEST = 1e11
 """Of all times, in seconds since 1970."""
 SAFE_OPTIONS = {
@@ -40,9 +44,10 @@ STRANGE = ("submission", "path"), ("submission", "log"), ("practice", "game")
 """The columns with paths."""
 
 
-def copied(theirs: Path, ours: Path, trust: bool) -> list[str]:
+def copied(theirs: Path, ours: Path, trust: bool, limits_of: LimitsOf) -> list[str]:
     """Writes the new database. Returns lines about what was left out, unless the user trusts its author.
 
+    `limits_of`: returns the limits that options of `referee check` set, and raises UsageError for wrong ones.
     UsageError for the database of no contest, and for one with values that no contest writes.
     """
     try:
@@ -55,7 +60,7 @@ def copied(theirs: Path, ours: Path, trust: bool) -> list[str]:
                 target.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", map(_plain, rows))
             kept = (OPTIONS, finals.SECRET, pseudonyms.SETTING)
             target.execute("DELETE FROM setting WHERE name NOT IN (?, ?, ?)", kept)
-            notes = [] if trust else [*_without_strangers(target)]
+            notes = [] if trust else [*_without_strangers(target, limits_of)]
             _check_rows(target)
             target.execute("COMMIT")
             return notes
@@ -89,13 +94,15 @@ def _make(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
 def _plain(row: Sequence[Any]) -> Sequence[Any]:
     if any(isinstance(value, float) and not 0 <= value < LATEST for value in row):
         raise UsageError("its database has a time that is none")
+    if any(isinstance(value, int) and value < 0 for value in row):  # such as a size, which would raise a team's quota
+        raise UsageError("its database has a number below 0")
     return row
 
 
 # What could start a program or reach an address.
 
 
-def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
+def _without_strangers(database: sqlite3.Connection, limits_of: LimitsOf) -> Iterator[str]:
     """Removes versions that are no team's submission, and the organisers' sessions. Yields what it was."""
     words: tuple[str, ...] = ()
     if (options := _value(database, "SELECT value FROM setting WHERE name = ?", OPTIONS)) is not None:
@@ -103,6 +110,7 @@ def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
         if len(words) % 2 or not all(map(_is_safe, words[::2], words[1::2])):
             shown = " ".join(words)[:200]
             raise UsageError(f"its checks have the options {shown!r}, which may show bots more; {ADVICE}")
+        check_limits("its check", limits_of(words))
     if [word for word in words if word.startswith("offline=")][-1:] != ["offline=true"]:
         yield "checks may build with this machine's network: the contest was not made with --build offline=true"
     query = "SELECT s.id, t.name, version, status, path, entry FROM submission AS s JOIN team AS t ON t.id = team"
@@ -133,6 +141,12 @@ def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
     ended += database.execute("DELETE FROM invitation WHERE team IS NULL").rowcount
     if ended:
         yield "left out sessions and links of organisers: sign in by the link that `referee host` prints"
+
+
+def check_limits(what: str, limits: Limits) -> None:
+    """Raises UsageError if something, such as a plan, lets bots use much more of this machine than the default."""
+    if wide := too_wide(limits, LIMITS):
+        raise UsageError(f"{what} {wide}; {ADVICE}")
 
 
 def _is_safe(option: str, value: str) -> bool:

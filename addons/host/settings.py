@@ -2,7 +2,6 @@
 
 import ipaddress
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -10,6 +9,7 @@ from starlette.responses import Response
 
 from referee.addons.host.submissions import GIT_HOSTS
 from referee.addons.host.versions import Quota
+from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import UsageError
 
 SESSION, BEGUN, ACCOUNT = "referee", "referee-begun", "referee-account"
@@ -86,15 +86,15 @@ def is_in(text: str, networks: Iterable[str]) -> bool:
 
 def check_settings(settings: WebSettings) -> None:
     """Raises UsageError for an address, network or host of repositories that is none."""
-    parts = urlsplit(settings.address)
+    expected = "expected http://HOST:PORT or https://HOST, and no more"
+    parts = typed_address(settings.address, f"--address {settings.address}", expected)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.fragment:
-        raise UsageError(f"--address {settings.address}: expected http://HOST:PORT or https://HOST, and no more")
+        raise UsageError(f"--address {settings.address}: {expected}")
+    expected = "expected the beginning of an address, such as https://git.example.org"
     for each in settings.git_hosts:
-        parts = urlsplit(each)
+        parts = typed_address(each, f"--git-host {each}", expected)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
-            raise UsageError(
-                f"--git-host {each}: expected the beginning of an address, such as https://git.example.org"
-            )
+            raise UsageError(f"--git-host {each}: {expected}")
     for option, networks in (("--organisers-from", settings.organisers_from), ("--proxy", settings.proxies)):
         for each in networks:
             try:

@@ -39,6 +39,8 @@ UPLOADS = "uploads"
 """The folder of what teams have uploaded, in the contest's folder."""
 COMING = f"{UPLOADS}/.coming"
 """The folder of the web process for temporary files, such as an upload while it comes. A backup leaves it out."""
+BEGUN = ".begun"
+"""The file next to an upload that the database does not name yet."""
 GIT_HOSTS = ("https://github.com", "https://gitlab.com", "https://codeberg.org", "https://bitbucket.org")
 """Where repositories may be. Any other address could be one of the organiser's own network."""
 OPTIONS = "check_options"
@@ -74,16 +76,19 @@ def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, q
     folder = store.folder / place
     with writing(folder):
         make_folder(folder)
+        (folder / BEGUN).touch(0o600)
         with content.open("rb") as whole:
             os.fsync(whole.fileno())
         os.replace(content, folder / name)
         os.chmod(folder / name, 0o600)
     size = (folder / name).stat().st_size
     try:
-        return versions.hand_in(store, one.team, one.member, name, f"{place}/{name}", tidy(note), size, quota=quota)
+        kept = versions.hand_in(store, one.team, one.member, name, f"{place}/{name}", tidy(note), size, quota=quota)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    (folder / BEGUN).unlink(missing_ok=True)
+    return kept
 
 
 def tidy(note: str) -> str:
@@ -118,11 +123,16 @@ def is_at(address: str, hosts: Iterable[str]) -> bool:
 
 
 def remove_strays(store: Store) -> None:
-    """Removes uploads that no version names, and temporary files: the web process ended while they came."""
+    """Removes what uploads left that had begun when the web process ended: call it before the next one starts.
+
+    An upload that was kept stays, also if this database does not name it: another one may.
+    """
     known = {store.folder / each.path for each in store.rows(_Path, "SELECT path FROM submission")}
-    for folder in (store.folder / UPLOADS).glob("[!.]*/*"):
-        if not any(file in known for file in folder.glob("*")):
-            shutil.rmtree(folder, ignore_errors=True)
+    for mark in (store.folder / UPLOADS).glob(f"[!.]*/*/{BEGUN}"):
+        if any(file in known for file in mark.parent.iterdir()):
+            mark.unlink()
+        else:
+            shutil.rmtree(mark.parent, ignore_errors=True)
     for path in (store.folder / COMING).glob("*"):
         remove(path) if path.is_dir() else path.unlink()
 
@@ -189,7 +199,6 @@ class Queue:
 
     async def run(self) -> None:
         """Checks until it is cancelled. Versions whose check that ends are checked again by the next run."""
-        remove_strays(self.store)
         self._intake.remove_left()
         make_folder(self.store.folder / REPORTS)
         versions.check_again(self.store)

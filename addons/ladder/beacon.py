@@ -32,6 +32,7 @@ QUICKNET = (
 )
 QUICKNET_CHAIN = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 FETCH_S, MOST_ANSWER = 10.0, 10_000
+MOST_PERIOD_S = 3600
 MINUTE_S = 60
 RECENT = 1 << 10
 WEIGHT_BYTES = 16
@@ -62,8 +63,8 @@ class BeaconSettings(Struct, frozen=True, forbid_unknown_fields=True):
             size = 0
         if size != KEY_BYTES[self.scheme]:
             return f"beacon has no key of {KEY_BYTES[self.scheme]} bytes in hexadecimal digits; copy its public key"
-        if not 1 <= self.period <= 3600 or not 0 <= self.genesis < 1 << 40:
-            return "beacon: expected a period of 1 to 3600 s, and the genesis in seconds since 1970"
+        if not 1 <= self.period <= MOST_PERIOD_S or not 0 <= self.genesis < 1 << 40:
+            return f"beacon: expected a period of 1 to {MOST_PERIOD_S} s, and the genesis in seconds since 1970"
         if wrong := [each for each in self.addresses if not each.startswith(("https://", "http://"))]:
             return f"beacon has the address {wrong[0][:80]!a}; expected https://…"
         return ""

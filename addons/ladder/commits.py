@@ -10,6 +10,8 @@ from pathlib import Path
 from referee.addons.tournament.intake.objects import FILE, PROGRAM, GitError, Repository
 from referee.harness.common import git
 from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.output import write_whole
+from referee.harness.common.paths import read_limited
 
 ORIGIN = "origin"
 RACE = re.compile(r"\[rejected\]|cannot lock ref|fetch first|non-fast-forward")
@@ -107,14 +109,36 @@ def shown(repository: Repository, commit: str | None) -> str:
 
 
 def write(repository: Repository, path: str, content: bytes) -> Path:
-    """Writes a file of the work tree, to be committed by a user. Returns its path from the current folder."""
+    """Writes a file of the work tree, to be committed by a user. Returns its path from the current folder.
+
+    UsageError for a link, which a stranger may have committed, and for a file whose content is not committed.
+    """
     if repository.top is None:
         raise UsageError(f"{repository.folder} has no work tree to write {path} to; use a clone that is not bare")
+    check_no_link(repository.top, path)
     to = repository.top / path
     with writing(to):
+        if to.exists() and (there := read_limited(to)) != content:
+            ((_, committed),) = repository.find([f"HEAD:{path}"])
+            if committed is None or unix_lines(there) != unix_lines(committed):
+                raise UsageError(f"{to} holds what is not committed; commit it or move it away")
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(content)
+        write_whole(to, content)
     return Path(os.path.relpath(to))
+
+
+def check_no_link(top: Path, path: str) -> None:
+    """UsageError if a part of a path below the top of a work tree is a link, which may lead out of the clone."""
+    place = top
+    for part in path.split("/"):
+        place /= part
+        if place.is_symlink():
+            raise UsageError(f"{place} is a link; expected plain files and folders of the clone: remove it")
+
+
+def unix_lines(content: bytes) -> bytes:
+    """Returns a content with the ends of lines that a commit has. A checkout may have others."""
+    return content.replace(b"\r\n", b"\n")
 
 
 def push_branch(repository: Repository, commit: str, branch: str, remote: str) -> None:

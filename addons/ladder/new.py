@@ -1,6 +1,7 @@
 """Writes a new ladder, and copies a bot into one."""
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from referee.addons.ladder import names
-from referee.addons.ladder.commits import commit_files
+from referee.addons.ladder.commits import check_no_link, commit_files, unix_lines
 from referee.addons.ladder.games import played_by
 from referee.addons.ladder.records import BOTS, FORMAT, SETTINGS
 from referee.addons.tournament.intake.objects import Repository
@@ -18,9 +19,12 @@ from referee.harness.common.installed import NAME as REFEREE
 from referee.harness.common.installed import installed
 from referee.harness.common.kept_rules import kept_rules
 from referee.harness.new.write import named_requirement, requirement
+from referee.harness.programs.archive import check_no_pointer
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.kinds import PATH, kind_of, recognised
+from referee.harness.programs.submitted import check_complete
+from referee.harness.programs.zip_archive import is_zip
 
 TEMPLATES = Path(__file__).parent / "templates"
 BRANCH, EXTRAS = "main", "ladder,tournament,wasm"
@@ -40,9 +44,10 @@ def write_ladder(
     install: str | None,
     beacon: str = "",
     at: float | None = None,
-) -> None:
+) -> list[str]:
     """Makes a git repository with an empty ladder and commits it. UsageError if the folder holds something.
 
+    Returns what the copy of the rules leaves out, since it may be secret.
     `beacon`: lines of TOML; empty = drand's quicknet. `at`: the time of the commit; None = now.
     """
     if folder.exists() and any(folder.iterdir()):
@@ -63,6 +68,7 @@ def write_ladder(
     for name, place in PLACES.items():
         text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
         files[place] = text.encode()
+    private = kept_rules().left_out(game.name, game.sha256) if game.sha256 else []
     if game.sha256:
         with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
             kept_rules().keep(game.name, game.version, game.sha256, Path(scratch))
@@ -71,6 +77,7 @@ def write_ladder(
     with Repository.made(folder, branch=BRANCH) as repository:
         repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}", at=at))
         repository.run("reset", "--quiet", "--hard")
+    return private
 
 
 def installation(install: str | None) -> str:
@@ -96,23 +103,36 @@ def check_kind(bot: Path, game: str) -> None:
         raise UsageError(f"{bot}: {TAKEN}")
     if kind is not PATH:
         raise UsageError(f"{bot}: {kind.plural} cannot enter a ladder; {TAKEN}")
+    if not os.path.exists(bot):
+        raise UsageError(f"{bot}: there is no such file or folder; {TAKEN}")
+    if is_zip(bot):
+        raise UsageError(f"{bot} is a zip file, which cannot enter a ladder; unpack it, and enter the folder")
     is_agent = (bot.suffix == ".py" or bot.is_dir()) and not (bot / BOT_FILE).is_file()
     if is_agent and recognised(bot, game) is not None:
         raise UsageError(f"{bot} is an agent that needs our adapter, which no ladder has; enter a program")
 
 
-def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
-    """Copies a bot's folder, or its single file, to `folder/NAME`. UsageError for what cannot be a bot of a ladder."""
+def staged(bot: Path, folder: Path, name: str, owner: str) -> tuple[Path, list[str]]:
+    """Copies a bot's folder, or its single file, to `folder/NAME`. Returns the copy, and the paths that it leaves out.
+
+    These may be secrets, which a push would publish. UsageError for what cannot be a bot of a ladder.
+    """
     names.check("--name", name)
     names.check("--owner", owner)
-    to, settings = folder / name, None
+    to, settings, private = folder / name, None, list[str]()
     if bot.is_dir():
         settings = read_bot_file(bot, str(bot))
         if settings.bundle != ".":
             raise UsageError(f"{bot}/{BOT_FILE}: `bundle` reaches out of the folder; put all files into it")
-        files = {each.path: bot / each.path for each in settings.files(bot.resolve(), str(bot)).files}
+        content = settings.files(bot.resolve(), str(bot), private=private)
+        try:
+            check_complete(content.folder, content.files)
+        except UsageError as error:
+            raise UsageError(f"{bot}: {error}") from error
+        files = {each.path: bot / each.path for each in content.files}
         text = (bot / BOT_FILE).read_text("utf-8-sig")
     elif bot.is_file() and bot.suffix in (".wasm", ".py"):
+        check_no_pointer(bot, str(bot))
         files = {bot.name: bot}
         text = f"run = {json.dumps([bot.name] if bot.suffix == '.wasm' else ['python3', bot.name])}\n"
     else:
@@ -125,7 +145,7 @@ def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
             shutil.copyfile(file, to / path)
             shutil.copymode(file, to / path)
         (to / BOT_FILE).write_text(text, "utf-8")
-    return to
+    return to, private
 
 
 def commit_bot(repository: Repository, bot: Path) -> None:
@@ -156,21 +176,21 @@ def commit_bot(repository: Repository, bot: Path) -> None:
 def _refuse_uncommitted(repository: Repository, head: str, home: str) -> None:
     """UsageError for a bot's folder that is reached by a link, or with files that the commit has not.
 
-    `git status` would run the filters of this clone. Ends of lines may be those of its checkout.
+    `git status` would run the filters of this clone.
     """
     assert repository.top is not None
+    check_no_link(repository.top, home)
     bot = repository.top / home
-    if bot.parent.is_symlink() or bot.is_symlink():
-        raise UsageError(f"{bot} is reached by a link; expected folders of the clone")
     entries = {each.path: each.id for each in repository.entries(head, f"{home}/")}
     committed = dict(zip(entries, repository.read(entries.values()), strict=True))
-    there = {file.relative_to(repository.top).as_posix(): file for file in bot.rglob("*") if not file.is_dir()}
+    there = {file.relative_to(repository.top).as_posix(): file for file in bot.rglob("*") if _is_file(file)}
     for path in sorted(there.keys() | committed.keys()):
         file, content = there.get(path), committed.get(path)
         is_plain = file is not None and file.is_file() and not file.is_symlink()
-        if file is None or content is None or not is_plain or _lines(file.read_bytes()) != _lines(content):
+        if file is None or content is None or not is_plain or unix_lines(file.read_bytes()) != unix_lines(content):
             raise UsageError(f"{bot} holds what is not committed; commit it or move it away: {path}")
 
 
-def _lines(content: bytes) -> bytes:
-    return content.replace(b"\r\n", b"\n")
+def _is_file(path: Path) -> bool:
+    """Whether it is no folder. A link to a folder is none, since it may lead out of the clone."""
+    return path.is_symlink() or not path.is_dir()

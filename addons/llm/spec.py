@@ -22,6 +22,7 @@ from msgspec import Struct
 from referee.addons.llm.kind import MODEL
 from referee.addons.llm.settings import Model, ModelSettings
 from referee.games.game import Game
+from referee.harness.common.addresses import split_address
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import HOME, expanded, game_file, read_limited
 from referee.harness.programs import adapter_options
@@ -133,12 +134,10 @@ def _is_local(host: str) -> bool:
 
 
 def _url(text: str) -> str:
-    parts = urlsplit(text)
-    _ = parts.port  # raises ValueError for a wrong one
+    parts = split_address(text)
     extra = parts.query or parts.fragment or parts.username is not None
     if parts.scheme not in ("http", "https") or not parts.hostname or extra or not text.isascii():
         raise ValueError
-    parts.hostname.encode("idna")  # raises ValueError for a part of the name that is empty or too long
     return text.rstrip("/")
 
 

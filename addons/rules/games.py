@@ -1,6 +1,7 @@
 """From a folder with a `game.toml` to a game."""
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from referee.addons.rules.game_file import GameFile, PresentationTable, read_gam
 from referee.addons.rules.json_types import JsonTypes
 from referee.addons.rules.position import Saved
 from referee.addons.rules.program import RulesProgram
-from referee.addons.rules.source import GAME_FILE
+from referee.addons.rules.source import GAME_FILE, installed_folder
 from referee.addons.rules.state import ProgramState
 from referee.games.contract import Method, Standing
 from referee.games.game import Game, Presentation, Score
@@ -22,8 +23,9 @@ from referee.games.registry import families, packaged_names
 from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.harness.common.type_errors import in_words
-from referee.harness.programs import bot_file
-from referee.harness.programs.archive import BotArchive
+from referee.harness.isolation.visible_paths import is_inside
+from referee.harness.programs import bot_file, build_cache
+from referee.harness.programs.archive import BotArchive, real_paths
 from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -235,9 +237,20 @@ def as_bot(file: GameFile) -> BotFile:
     return BotFile(run=file.run, name=name, build=file.build, bundle=file.bundle, exclude=exclude)
 
 
-def files_of(file: GameFile, folder: Path, shown: str) -> BotArchive:
-    """Returns the files of a rules program. UsageError if it has files that it cannot have."""
-    return as_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES)
+def files_of(file: GameFile, folder: Path, shown: str, private: list[str] | None = None) -> BotArchive:
+    """Returns the files of a rules program. UsageError if it has files that it cannot have.
+
+    Secrets and caches are left out, and added to `private`. Without that list, those of a copy count: the hash of an
+    older copy may have them.
+    """
+    if private is None and not is_copy(folder):
+        private = []
+    return as_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES, private=private)
+
+
+def is_copy(folder: Path) -> bool:
+    """Whether the folder of a game is installed, or unpacked from a copy."""
+    return is_inside(os.path.realpath(folder), real_paths(build_cache.root(), installed_folder()))
 
 
 def entrant(file: GameFile, folder: Path, shown: str) -> Entrant:

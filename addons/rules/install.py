@@ -21,9 +21,14 @@ def install(path: Path) -> tuple[Game, Path]:
     outside of it, and for a zip file with more than files and folders.
     """
     if zip_archive.is_zip(path):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = zip_archive.named_folder(path, Path(scratch))
+        with writing(parent := installed_folder()):
+            parent.mkdir(parents=True, exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(prefix=".", dir=parent))  # as a copy, it keeps its hash: see `is_copy`
+        try:
+            folder = zip_archive.named_folder(path, scratch)
             return _install(zip_archive.unpack(path, folder, USER_BYTES, USER_FILES), str(path))
+        finally:
+            remove(scratch)
     if not path.is_dir():
         raise UsageError(f"no game at {str(path)!r}: there is no such folder or zip file")
     return _install(path.resolve(), str(path))

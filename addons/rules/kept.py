@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from referee.addons.rules.game_file import read_game_file
-from referee.addons.rules.games import files_of, load
+from referee.addons.rules.games import files_of, is_copy, load
 from referee.addons.rules.source import GAME_FILE, SOURCE, installed_folder
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
@@ -117,6 +117,20 @@ def copy_files(files: BotArchive, to: Path) -> None:
         place = to / each.path
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(files.folder / each.path, place, follow_symlinks=True)
+
+
+def left_out(game: str, sha256: str) -> list[str]:
+    """Returns the secrets and caches that no copy of the rules with this hash has; none if they are not here.
+
+    UsageError if a copy would have them, because the installed game has them.
+    """
+    private = list[str]()
+    if (found := SOURCE.by_rules(game, sha256)) is not None:
+        folder = found[1].resolve()
+        files_of(read_game_file(folder, game), folder, game, private)
+        if private and is_copy(folder):
+            raise UsageError(f"{folder} has {private[0]}, which may be secret; install the game again from its folder")
+    return private
 
 
 def portable_files(folder: Path, shown: str) -> BotArchive:

@@ -134,7 +134,7 @@ def check_options(format: str, seats: int, options: Mapping[str, Any]) -> None:
         raise UsageError(f"--ties {other[0]}: only for games with two seats; expected {' or '.join(FOUR_SEATS)}")
 
 
-def check_counts(prefix: str, format: str | None, counts: Struct) -> None:
+def check_counts(prefix: str, format: str | None, counts: object) -> None:
     """Raises UsageError for a number of games, rounds, wins, faults or places that nobody can mean.
 
     A ladder of 0 games is endless.

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.format_options import check_options, default_games, default_seating, default_ties
 from referee.addons.tournament.formats.games import Seating
+from referee.addons.tournament.formats.play_off import PLAY_OFF
 from referee.addons.tournament.inbox import Enter, hand_in, settle
 from referee.addons.tournament.intake.record import read_record
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
@@ -107,16 +108,19 @@ def arranged(
     fewer: bool = False,
     travel: bool = False,
     on_note: Callable[[str], None] = lambda text: None,
+    forfeit: bool = False,
 ) -> Iterator[Plan]:
     """Claims the folder, stores bots and plan in it, and yields the plan.
 
     With `resume`, continues the plan in the folder; `fewer` also allows fewer games. With `travel`, the bots have to
-    play on other machines. Raises UsageError for an impossible request, RunError if the folder cannot be written.
+    play on other machines. With `forfeit`, a folder that does not say what to run is an absent bot. Raises UsageError
+    for an impossible request, RunError if the folder cannot be written.
     """
     game = find_game(request.game)
     check_seats(request.bots, game.name, every_seat=True)
     with ExitStack() as stack:
-        with finding(request.bots, game.name, request.limits.isolation.readable, request.start) as found:
+        readable, on_absent = request.limits.isolation.readable, on_note if forfeit else None
+        with finding(request.bots, game.name, readable, request.start, on_absent) as found:
             plan = _plan(request, game, [each.entry for each in found])
             if travel:
                 check_travel(plan.bots)
@@ -236,7 +240,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         known = listed([entry.name for entry in bots], 20)
         raise UsageError(f"--absent {listed(sorted(unknown))}: there is no bot of that name; there are {known}")
     bots = tuple(
-        msgspec.structs.replace(entry, absent=gone, withdrawn=gone)
+        msgspec.structs.replace(entry, absent=gone or entry.absent, withdrawn=gone)
         for place, entry in enumerate(bots)
         for gone in (place in request.absent_places or entry.name in request.absent,)
     )
@@ -270,7 +274,16 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         rules=game.sha256,
         title=request.title or "",
     )
+    _check_stages_of_maps(plan)
     return checked(plan) if is_whole else plan
+
+
+def _check_stages_of_maps(plan: Plan) -> None:
+    """Raises UsageError for a map of a stage that the plan does not have."""
+    known = [name for name in (*plan.condition_names, PLAY_OFF if plan.play_off else "") if name]
+    if unknown := [stage for stage in plan.maps if stage not in ("", *known)]:
+        expected = listed([*(f'"{name}"' for name in known), '"", which is every other stage'])
+        raise UsageError(f"maps: there is no stage {listed(unknown)}; expected {expected}")
 
 
 def stakes_of(game: Game, options: Mapping[str, Any], seats: int) -> Stakes | None:

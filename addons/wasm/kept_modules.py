@@ -9,6 +9,7 @@ from referee.addons.wasm.kind import MODULE
 from referee.games.contract import Player
 from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.measures import measured
+from referee.harness.common.output import kind_like, write_whole
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -21,11 +22,16 @@ def kept_module(replay: Path, player: Player) -> Path:
 
 
 def keep_modules(replay: Replay) -> None:
-    """Copies the modules of the metered bots next to the replay. RunError if that fails."""
+    """Copies the modules of the metered bots next to the replay. RunError if that fails.
+
+    UsageError if a file that is no module has such a name.
+    """
     for player in measured(replay.header, "metered"):
         module, kept = runner.module_of(replay.header.commands[player]), kept_module(replay.path, player)
         try:
-            kept.write_bytes(module.read_bytes())
+            content = module.read_bytes()
+            kind_like(content, "a module").refuse_other(kept)
+            write_whole(kept, content)
         except OSError as error:
             raise RunError(f"the module {module} cannot be kept at {kept}: {reason(error)}") from error
 

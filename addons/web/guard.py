@@ -15,15 +15,13 @@ from hmac import compare_digest
 from html import escape
 from pathlib import Path
 
-import psutil
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from referee.addons.web.addresses import EVERYWHERE, addresses, bracketed, reachable
+
 HEADER = "x-referee-token"
-EVERYWHERE = ("0.0.0.0", "::")
-LOCAL = ("127.", "::1", "fe80:")
-"""The start of addresses that are valid on one machine or one network cable only."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -51,7 +49,7 @@ def allowed_hosts(host: str, port: int) -> frozenset[str]:
     """
     names = {"127.0.0.1", "localhost", "[::1]", bracketed(host)}
     if host in EVERYWHERE:
-        names |= {socket.gethostname().lower(), *map(bracketed, _addresses())}
+        names |= {socket.gethostname().lower(), *map(bracketed, addresses())}
     return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
 
 
@@ -122,30 +120,12 @@ def _values(scope: Scope, header: bytes) -> list[str]:
     return [value.decode("latin-1").lower() for name, value in scope["headers"] if name == header]
 
 
-def bracketed(host: str) -> str:
-    """Returns a host as it is written before a port."""
-    return f"[{host}]" if ":" in host else host
-
-
 def link(host: str, port: int, token: str, place: str = "") -> str:
     """Returns the address of the page with a token. If the server listens on all addresses, others can reach it.
 
     `place`: what the page opens, as `match=0&`.
     """
     return f"http://{reachable(host)}:{port}/#{place}token={token}"
-
-
-def reachable(host: str) -> str:
-    """Returns the host for links to a server. If it listens on all addresses, one that others can reach."""
-    if not host or host in EVERYWHERE:
-        host = next((each for each in _addresses() if not each.startswith(LOCAL)), "127.0.0.1")
-    return bracketed(host)
-
-
-def _addresses() -> list[str]:
-    """Returns the addresses of this machine, IPv4 first."""
-    addresses = [each for interface in psutil.net_if_addrs().values() for each in interface]
-    return [each.address for kind in (socket.AF_INET, socket.AF_INET6) for each in addresses if each.family == kind]
 
 
 def bearer(request: Request, tokens: Mapping[str, object]) -> str | None:

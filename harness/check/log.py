@@ -1,14 +1,19 @@
 """The log of a check while it goes on: what the build prints, and the result of each rule."""
 
+import os
+import re
 from pathlib import Path
 from typing import IO
 
-from referee.harness.check.findings import RuleResult
+from referee.harness.check.findings import RuleResult, Status
 from referee.harness.common.errors import writing
+from referee.harness.common.output import FileKind
 from referee.harness.common.paths import opener
 
 MOST_BYTES = 1 << 20
 """Of what builds print. The author decides how much that is."""
+
+LOG = FileKind("the log of a check", re.compile(rf"building |[a-z-]+: ({'|'.join(Status)})\n".encode()))
 
 
 class CheckLog:
@@ -21,7 +26,9 @@ class CheckLog:
         self._label = ""
         if path is not None:
             with writing(path):
-                self._file = open(path, "wb", 0, opener=opener)  # noqa: SIM115
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK  # a pipe may have no reader
+                self._file = os.fdopen(opener(path, flags), "wb", 0)
+                os.set_blocking(self._file.fileno(), True)
 
     def building(self, label: str) -> None:
         """Notes what is being built, such as `my_bot (C++)`. Repetitions count once."""

@@ -57,3 +57,5 @@ class Check(Struct, frozen=True):
     """Try only these rules; empty: all. The rules that other rules depend on are always tried."""
     build_s: float = 0.0
     """How long its build took; 0 if there was nothing to build."""
+    missing: str = ""
+    """Why nobody takes its folder as it is, such as a file that git LFS holds."""

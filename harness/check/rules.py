@@ -42,6 +42,8 @@ BOTH = (Encoding.MSGPACK, Encoding.JSON)
 
 async def builds(trial: Trial) -> str:
     build_s = trial.request.build_s  # a bot that cannot be built never comes here: see `not_built`
+    if trial.request.missing:
+        trial.report(Level.WARNING, trial.request.missing)
     return f"in {build_s:.1f} s" if build_s else ""
 
 

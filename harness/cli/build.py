@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import building, out
 from referee.harness.common.errors import UsageError, writing
-from referee.harness.common.output import write_whole
+from referee.harness.common.output import kind_like, write_whole
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.programs.targets import NATIVE, target_named, targets_help
@@ -36,7 +36,9 @@ def build(
         return PLAYED
     made = other.build(bot, BuildContext(progress=building))
     file = Path(f"{Path(bot).resolve().stem}{other.suffix}") if output is None else output
+    content = made.read_bytes()
+    kind_like(content, f"a file that --target {target} makes").check_place(file)
     with writing(file):
-        write_whole(file, made.read_bytes())
+        write_whole(file, content)
     out.print(f"{file}  ({file.stat().st_size >> 10} KiB)")
     return PLAYED

@@ -14,7 +14,7 @@ from referee.games.game import Game
 from referee.harness.check import output
 from referee.harness.check.checks import check, not_built, slowed
 from referee.harness.check.findings import CheckReport, GameCheck, Level, RuleResult, bot_rules, game_checks
-from referee.harness.check.log import CheckLog
+from referee.harness.check.log import LOG, CheckLog
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, path_of, seats_option
@@ -24,6 +24,7 @@ from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.common.errors import FOR_USERS, RunError, UsageError, writing
 from referee.harness.common.known_games import typed_game
+from referee.harness.common.output import JUNIT
 from referee.harness.match.rule_options import with_seats
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError, NoCore
@@ -31,8 +32,9 @@ from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import split_name
 from referee.harness.programs.spec import entrant, name_of, refuse_people
-from referee.harness.programs.start_problem import check_start
+from referee.harness.programs.submitted import missing_in
 from referee.harness.programs.zip_archive import bot_in
+from referee.harness.seats.trial_start import check_start
 
 
 def check_bot(
@@ -67,6 +69,12 @@ def check_bot(
         only: Try only this rule, such as many-games. Can be repeated.
         log: Write what the build prints, and what comes of each rule, to this file as it happens.
     """
+    if junit is not None:
+        JUNIT.check_place(junit)
+    if log is not None:
+        LOG.check_place(log)
+    if bot is None and chaos:
+        raise UsageError("--chaos needs a bot, which plays the matches; name one, or leave the option out")
     known = bot_rules() if bot is not None else check_of(typed_game(game)).rules
     for name in only:
         if name not in known:
@@ -150,7 +158,8 @@ def checked(
             return not_built(game, seed, _name(spec, game), failed, origin, monotonic() - started)
         except NoCore as error:
             return slowed(game, seed, _name(spec, game), str(error), origin, monotonic() - started)
-        request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
+        missing = missing_in(path_of(bot)) if spec == bot else ""  # a zip file is refused for it
+        request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s, missing)
         return run(_check, request, log)
 
 
@@ -169,8 +178,7 @@ def _build(spec: str, game: Game, limits: Limits, log: CheckLog) -> tuple[Entran
         building(label, duration_s)
 
     program = entrant(spec, game.name, limits, progress, log.printed)
-    if program.image is None:
-        check_start(program.name, program.argv[0])
+    check_start(program, limits)
     return program, monotonic() - started if steps else 0.0
 
 

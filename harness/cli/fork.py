@@ -15,6 +15,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
+from referee.harness.common.output import REPLAY
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.rerun.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
@@ -56,6 +57,8 @@ def fork(
     """
     name_folder(game)
     before = Replay(file)
+    if replay is not None:
+        REPLAY.check_place(replay, file)
     seats = range(len(before.header.setup.names))
     specs = _seats(seat, seats)
     limits = msgspec.structs.replace(options.limits(before), isolation=options.isolated())

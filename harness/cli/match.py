@@ -37,6 +37,7 @@ from referee.harness.cli.signals import run
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.game_files import Book, Occasion, OpenedBook, Openings
 from referee.harness.common.nurseries import ungrouped
+from referee.harness.common.output import REPLAY
 from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series, side_by_side
@@ -124,17 +125,25 @@ class ReplayOptions:
     """FORMAT FILE: write the replay in another format too: pgn, sgf or aiarena21-replay. Of the last, several games get
     a number each."""
 
-    def check(self, game: Game) -> None:
-        """Raises UsageError for an unknown format, for a folder, and for options that cannot be combined."""
+    def check(self, game: Game, openings: Path | None = None) -> None:
+        """Raises UsageError for an unknown format, for a folder, and for options that cannot be combined.
+
+        Also for files that may not be replaced, such as `openings`, which is read.
+        """
         for option, path in (("--replay", self.replay), ("--export", self.export and self.export[1])):
             if path is not None and path != NO_REPLAY and os.path.isdir(path):
                 raise UsageError(f"{option} {path}: it is a folder; expected a file")
         if self.export is not None:
             records.check(self.export[0], game)
+            records.check_place(self.export[0], game, self.export[1], openings)
             if self.replay == NO_REPLAY:
                 raise UsageError("--replay none cannot be combined with --export, which writes the replay")
+        if self.replay is not None and self.replay != NO_REPLAY:
+            REPLAY.check_place(self.replay, openings)
         if self.keep_bots and self.replay == NO_REPLAY:
             raise UsageError("--replay none cannot be combined with --keep-bots, which puts bots next to the replay")
+        if self.transcripts and self.replay == NO_REPLAY:
+            raise UsageError("--replay none cannot be combined with --transcripts, which are in the replay")
         read_again = self.keep_bots or self.export is not None
         if read_again and self.replay is not None and self.replay.exists() and not self.replay.is_file():
             raise UsageError(f"--replay {self.replay}: --export and --keep-bots need a file, which is read again")
@@ -199,7 +208,7 @@ def match(
     limits, time, options = setup.resolved(played, len(bots))
     games, swap, first_to = length.length(len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
-    replays.check(played)
+    replays.check(played, book.openings)
     for each in more.each():
         each.check(replays.replay == NO_REPLAY)
     seed = drawn(seed)

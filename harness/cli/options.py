@@ -35,7 +35,15 @@ GameFolder = Annotated[
     Parameter(name="--game", help="The folder of the game, if its rules are a program that is not installed"),
 ]
 Json = Annotated[bool, Parameter(help="Print only one JSON object on standard output.")]
-Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: drawn and printed.")]
+
+
+def check_seed(_: Any, seed: int | None) -> None:
+    """Raises UsageError for a seed that is out of range, before a command begins."""
+    if seed is not None:
+        checked_seed(seed)
+
+
+Seed = Annotated[int | None, Parameter(validator=check_seed, help="The seed of all luck. Default: drawn and printed.")]
 Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Print every turn.")]
 
@@ -44,6 +52,7 @@ NO_REPLAY = Path("none")
 """The value of `--replay` that keeps no replay."""
 POSITIVE = Number(gte=1)
 """Refuses numbers below 1."""
+NOT_NEGATIVE = Number(gte=0)
 MORE_TITLE = "More options"
 MORE = Parameter(group=MORE_TITLE)
 """An option that `--help` leaves out and `--help --all` shows."""

@@ -5,15 +5,14 @@ from collections.abc import Callable
 from typing import Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
-from referee.harness.cli.options import MORE_TITLE
+from referee.harness.cli.options import MORE_TITLE, NOT_NEGATIVE
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import LIVE_EVERY_S, err, live
 
 EVERY = 100
 """Games between two lines where there is no terminal."""
-Every = Annotated[int, Parameter(group=MORE_TITLE, validator=Number(gte=0))]
+Every = Annotated[int, Parameter(group=MORE_TITLE, validator=NOT_NEGATIVE)]
 
 
 class RunningLine:

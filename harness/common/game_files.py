@@ -90,6 +90,8 @@ class GameFiles(Struct, frozen=True):
     """The extra that installs it."""
     kinds: str
     """The files that can be a book, in words."""
+    begins: bytes
+    """The first bytes of every such file that we write."""
     record: Callable[[Record], str]
     """Returns the record of a match. A file may have several, one after the other."""
     book: Callable[[bytes, int | None, Mapping[str, Any]], Book]

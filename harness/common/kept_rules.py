@@ -40,6 +40,12 @@ class KeptRules(Protocol):
     def files_here(self, game: str, sha256: str) -> "BotArchive | None":
         """Returns the files of the rules with this hash; None if they are not here. UsageError for uncopyable ones."""
 
+    def left_out(self, game: str, sha256: str) -> list[str]:
+        """Returns the secrets and caches that no copy of the rules with this hash has; none if they are not here.
+
+        UsageError if a copy would have them.
+        """
+
     def copy_files(self, files: "BotArchive", to: Path) -> None:
         """Copies the files of a game into a folder."""
 

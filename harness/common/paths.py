@@ -19,6 +19,10 @@ REPLAYS = Path("replays")
 """The default folder of replays."""
 TOURNAMENTS = Path("tournaments")
 """The default folder of tournaments."""
+TOURNAMENT_FILE = "tournament.toml"
+"""The plan, in the folder of a tournament."""
+TOURNAMENT_PARTS = ("ledger", "replays", "bots", "rules", "inbox", "finals")
+"""The parts of that folder which hold the tournament's own files alone."""
 
 
 def cache_folder() -> Path:

@@ -6,17 +6,21 @@ A replay holds the seed of its match, and so all luck to come. It often lies in 
 
 import os
 import re
+import zlib
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from referee.harness.common.errors import RunError
+from referee.harness.common.output import REPLAY, first_bytes
 from referee.harness.isolation.visible_paths import is_inside, outermost
 
-COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr)", re.DOTALL)
-"""Names of the logs, fault reports and modules in the folder of a replay."""
-SUFFIX, FIRST_BYTES = ".jsonl", b'{"replay":'
-"""The default suffix of a replay, and the first bytes of its content."""
+COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr|jsonl(\.gz)?\.\w+\.json)", re.DOTALL)
+"""Names of the logs, fault reports and modules in the folder of a replay, and JSON that belongs to a replay."""
+SUFFIXES = (".jsonl", ".jsonl.gz")
+"""The suffixes of replays."""
+SHOWN = (".html", ".png", ".gif", ".mp4", ".webm")
+"""The suffixes of files that show a replay, if it lies beside them under the same name."""
 WORDS_BYTES, MAX_BYTES = 32, 700_000
 """The sandbox launcher's command line names every visible path twice. The kernel allows it 2 MiB."""
 
@@ -50,16 +54,23 @@ class HiddenFiles(Struct, frozen=True):
 
     def matches(self, path: str) -> bool:
         """Whether a file or folder in one of the places is a replay or a companion of one."""
-        name = os.path.basename(path)
-        if path in self.files or COMPANION.fullmatch(name):
+        if path in self.files or COMPANION.fullmatch(os.path.basename(path)):
             return True
-        if not name.endswith(SUFFIX) or not os.path.isfile(path):
-            return False
-        try:
-            with open(path, "rb") as file:
-                return file.read(len(FIRST_BYTES)) in (FIRST_BYTES, b"")  # an empty file may become a replay
-        except OSError:
-            return True
+        stem, suffix = os.path.splitext(path)
+        if suffix in SHOWN:
+            return any(_may_be_replay(stem + each) for each in SUFFIXES)
+        return path.endswith(SUFFIXES) and _may_be_replay(path)
+
+
+def _may_be_replay(path: str) -> bool:
+    """Whether a file is a replay, or empty, since it may become one. Also true for a file that we cannot read."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        first = first_bytes(path)
+    except (OSError, zlib.error):
+        return True
+    return not first or REPLAY.begins.match(first) is not None
 
 
 class VisiblePaths(Struct, frozen=True):

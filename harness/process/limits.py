@@ -3,7 +3,7 @@
 import os
 import resource
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -112,20 +112,26 @@ BOUNDED = (
 
 def check_recorded(limits: Limits) -> None:
     """Raises UsageError if a limit of a replay is wider than this machine should allow a stranger."""
+    if wide := too_wide(limits):
+        raise UsageError(f"the replay {wide}; if you trust its author, add --recorded-limits")
+
+
+def too_wide(limits: Limits, further: Iterable[str] = ()) -> str:
+    """Says which limit is wider than this machine should allow a stranger, of `BOUNDED` and further ones; else ""."""
     default = Limits()
-    for name in BOUNDED:
+    for name in (*BOUNDED, *further):
         value, most = getattr(limits, name), WIDEST * getattr(default, name)
         if value is None or value > most:
-            limit, shown = name.removesuffix("_bytes"), [_amount(name, each) for each in (value, most)]
-            raise UsageError(
-                f"the replay allows its bots {limit} {shown[0]}; expected at most {shown[1]}; "
-                "if you trust its author, add --recorded-limits"
-            )
+            limit = f"{name[:-2]}_time" if name.endswith("_s") else name.removesuffix("_bytes")
+            return f"allows its bots {limit} {_amount(name, value)}; expected at most {_amount(name, most)}"
+    return ""
 
 
-def _amount(name: str, value: int | None) -> str:
+def _amount(name: str, value: float | None) -> str:
     if value is None:
         return "without limit"
+    if name.endswith("_s"):
+        return f"{value:g} s"
     return mebibytes(value) if name.endswith("_bytes") else str(value)
 
 

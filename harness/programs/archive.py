@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from referee.harness.common.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
+from referee.harness.programs.private_files import is_private
 
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
 """Folders of build tools, and links of these names, which are left out at any depth."""
@@ -70,6 +71,7 @@ def read(
     readable: Iterable[str] = (),
     most_bytes: int | None = None,
     left_out: Collection[str] = LEFT_OUT,
+    private: list[str] | None = None,
 ) -> BotArchive:
     """Reads the files of a folder. OSError for a file that cannot be read.
 
@@ -78,9 +80,10 @@ def read(
 
     `exclude`: patterns of relative paths, such as `data/*.bin`. A pattern that matches a folder excludes all of it.
     `readable`: files and folders that the user shows to bots, to which links may lead too.
+    `private`: leaves out what `is_private` names, unread, and adds its paths to this list.
     """
     excluded, allowed = _Excluded(exclude), real_paths(folder, *readable)
-    return BotArchive(folder, tuple(sorted(_files(folder, excluded, allowed, most_bytes, left_out))))
+    return BotArchive(folder, tuple(sorted(_files(folder, excluded, allowed, most_bytes, left_out, private))))
 
 
 class _Excluded:
@@ -106,6 +109,7 @@ def _files(
     allowed: tuple[str, ...],
     most_bytes: int | None,
     left_out: Collection[str],
+    private: list[str] | None,
 ) -> Iterator[File]:
     waiting, length = [""], 0
     while waiting:  # not by recursion: a stranger's folders may be nested deeply
@@ -119,6 +123,9 @@ def _files(
                 if is_link and not os.path.exists(entry.path):
                     continue
                 if entry.name in left_out and (is_link or entry.is_dir()):
+                    continue
+                if private is not None and is_private(Path(entry.path)):
+                    private.append(path)
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(path + "/")

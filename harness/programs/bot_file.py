@@ -102,11 +102,15 @@ class BotFile(Struct, forbid_unknown_fields=True):
         file: str = BOT_FILE,
         most_bytes: int | None = None,
         is_users: bool = False,
+        private: list[str] | None = None,
     ) -> BotArchive:
-        """Returns the bot's files, with those of `bundle` and without those of `exclude`; see `copied_folder`."""
+        """Returns the bot's files, with those of `bundle` and without those of `exclude`.
+
+        See `copied_folder`, and `archive.read` for `private`.
+        """
         top = self.copied_folder(folder, spec, readable, file, is_users)
         try:
-            files = archive.read(top, self.exclude, readable, most_bytes)
+            files = archive.read(top, self.exclude, readable, most_bytes, private=private)
         except UsageError as error:
             raise UsageError(f"{spec}: {error}") from error
         except OSError as error:

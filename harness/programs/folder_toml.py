@@ -8,6 +8,7 @@ from referee.harness.common import toml
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.harness.isolation.visible_paths import is_inside
+from referee.harness.programs import archive
 
 T = TypeVar("T")
 
@@ -22,6 +23,7 @@ def read_folder_toml(folder: Path, shown: str, name: str, missing: str, kind: ty
         raise UsageError(f"{shown} {missing}")
     if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
         raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
+    archive.check_no_pointer(file, place)
     try:
         return toml.read_as(read_limited(file, most_bytes).decode("utf-8-sig"), kind)
     except (OSError, ValueError) as error:

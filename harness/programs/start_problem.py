@@ -20,6 +20,11 @@ PT_INTERP = 3
 SYSTEM_FOLDERS = ("/bin/", "/usr/", "/lib")
 EMULATORS = "/proc/sys/fs/binfmt_misc"
 
+UNSEEN = (
+    "bots cannot see, or the system cannot start; name a program of the system, as in #!/usr/bin/env python3, or show "
+    "its folder with --limit readable=FOLDER"
+)
+"""What may be wrong with a file that exists, and what helps."""
 ADVICE = "take a folder on another one, for builds by XDG_CACHE_HOME"
 
 
@@ -50,17 +55,37 @@ def start_hint(program: str) -> str:
     if forbids_programs(program):
         return f" ({program} {NOEXEC}; {ADVICE})"
     problem = problem_of(program)
-    return "" if problem is None else f" ({problem.text})"
+    if problem is not None:
+        return f" ({problem.text})"
+    needed = problem_of(program, lambda path: False)
+    return "" if needed is None else f" (it needs {needed.missing!r}, which {UNSEEN})"
 
 
-def problem_of(program: str) -> Problem | None:
+def surely_starts(program: str) -> bool:
+    """Whether what the start of a program needs is the system's, so that every bot sees it, and can be started."""
+    return problem_of(program, _is_program_of_system) is None
+
+
+def _is_program_of_system(path: str) -> bool:
+    real = os.path.realpath(path)
+    if not (path.startswith(SYSTEM_FOLDERS) and real.startswith(SYSTEM_FOLDERS) and os.access(real, os.X_OK)):
+        return False
+    first = _first_bytes(real)
+    return first is not None and not first.startswith(b"#!") and problem_of_content(first, os.path.isfile) is None
+
+
+def problem_of(program: str, exists: Callable[[str], bool] = os.path.isfile) -> Problem | None:
     """Returns why the system cannot start a file; None if it can, or if the reason is not known."""
+    first = _first_bytes(program)
+    return None if first is None else problem_of_content(first, exists)
+
+
+def _first_bytes(program: str) -> bytes | None:
     try:
         with open(program, "rb") as file:
-            first = file.read(FIRST_BYTES)
+            return file.read(FIRST_BYTES)
     except OSError:
         return None
-    return problem_of_content(first, os.path.isfile)
 
 
 def problem_of_content(first: bytes, exists: Callable[[str], bool]) -> Problem | None:

@@ -135,8 +135,9 @@ class _Limited(io.FileIO):
 
 
 def _unwrap(folder: Path) -> None:
-    """Replaces a folder by the only folder inside, if there is nothing else except files of the system."""
-    inside = [path for path in folder.iterdir() if not is_of_the_system(path.name)]
+    """Replaces a folder by the only folder inside, if there is nothing else except hidden files and the system's."""
+    paths = [*folder.iterdir()]
+    inside = [path for path in paths if not is_of_the_system(path.name)] or paths
     if len(inside) == 1 and inside[0].is_dir():
         inner = inside[0].rename(folder.with_name(f"{folder.name}.inner"))
         remove(folder)

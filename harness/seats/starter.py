@@ -1,7 +1,9 @@
 """Starts the processes of bots: each in its sandbox, with a scratch folder of its own."""
 
+import errno
 import os
 from collections.abc import Iterable, Sequence
+from errno import E2BIG, EACCES, EINVAL, ELOOP, ENAMETOOLONG, ENOENT, ENOEXEC, ENOTDIR, EPERM
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +23,14 @@ from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.seat import Seat
 from referee.harness.seats.start import MakePipes, Start
+
+ELIBBAD = getattr(errno, "ELIBBAD", ENOEXEC)  # Linux has it, macOS does not
+REFUSALS = (ENOENT, ENOTDIR, EACCES, EPERM, ENOEXEC, ELIBBAD, ELOOP, ENAMETOOLONG, E2BIG, EINVAL)
+"""Errors by which the system refuses to execute a file. Others say that the machine lacks something."""
+
+
+class StartRefused(RunError):
+    """The system does not execute the bot's program in its sandbox."""
 
 
 class Starter:
@@ -59,7 +69,10 @@ class Starter:
         return self._hidden.places != before.places
 
     async def start(self, entrant: Entrant) -> Bot:
-        """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
+        """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing.
+
+        StartRefused if the system does not execute it.
+        """
         how = _start_of(entrant)
         sandboxes = self._plan(entrant)
         shared = sandboxes.scratch if plan.shares_scratch(sandboxes.layers) else None
@@ -148,4 +161,11 @@ def _start_of(entrant: Entrant) -> Start:
 
 def _not_started(entrant: Entrant, error: Exception) -> RunError:
     hint = start_hint(entrant.argv[0]) if entrant.image is None else ""
-    return RunError(f"{entrant.name} cannot be started: {error}{hint}")
+    kind = StartRefused if _is_refused(entrant.argv[0], str(error)) else RunError
+    return kind(f"{entrant.name} cannot be started: {error}{hint}")
+
+
+def _is_refused(program: str, text: str) -> bool:
+    """Whether these are the words for a program that the system does not execute: the launcher's, or Python's."""
+    errors = [(code, os.strerror(code)) for code in REFUSALS]
+    return any(text in (f"{program}: {words}", str(OSError(code, words, program))) for code, words in errors)

@@ -289,6 +289,22 @@ def test_a_check_that_passes_exits_with_0(command: Command) -> None:
     )
 
 
+def test_a_folder_that_nobody_would_take_as_it_is_gets_a_warning(command: Command) -> None:
+    Path("mine").mkdir()
+    Path("correct.py").rename("mine/correct.py")
+    Path("mine/bot.toml").write_text('run = ["python3", "correct.py"]\nexclude = ["*.png"]\n')
+    for name in ("book.png", "book.bin"):
+        Path("mine", name).write_text("version https://git-lfs.github.com/spec/v1\n")
+    code, out, _ = command("mine", "--only", "builds")
+    assert code == 0 and "book.bin is a pointer of git LFS; include the file itself" in out
+    assert command("mine", "--only", "builds", "--strict")[0] == 1
+    Path("mine/book.bin").unlink()
+    Path("mine/.gitmodules").write_text('[submodule "engine"]\n\tpath = lib\n')
+    assert "lib is a submodule without its files; include them" in command("mine", "--only", "builds")[1]
+    Path("mine/.gitmodules").unlink()
+    assert "passed: nothing found" in command("mine", "--only", "builds")[1]
+
+
 def test_a_check_that_refuses_exits_with_1_and_can_be_repeated(command: Command) -> None:
     code, out, _ = command("faulty.py", "--junit", "out/junit.xml", "--call-time", "900ms")
     assert code == 1
@@ -466,7 +482,7 @@ def test_every_report_has_the_file_and_line_of_a_compile_error(
 def test_a_check_that_fails_itself_replaces_the_junit_file_of_an_earlier_one(
     command: Command, words: Sequence[str], code: int, why: str
 ) -> None:
-    Path("check.xml").write_text("<of-yesterday/>")
+    Path("check.xml").write_text("<?xml version='1.0'?>\n<testsuites name=\"referee check of yesterday\"/>")
     assert command(*words, "--junit", "check.xml")[0] == code
     xmlschema.validate("check.xml", str(JUNIT))
     root = ElementTree.parse("check.xml").getroot()

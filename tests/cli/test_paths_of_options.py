@@ -1,7 +1,7 @@
 """Every option and argument that names a file or folder, found by its type, is tried with paths that cannot be used.
 
 These are a path below a file, a missing folder, a folder with files, a file, an endless device, a pipe, a name that is
-too long, and one that is not UTF-8."""
+too long, and one that is not UTF-8. In the same way, every number is tried with one below zero."""
 
 import os
 import shlex
@@ -12,18 +12,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from contests import environment, tournament
-from cyclopts import App
 from hosted import contest
 from ladders import Cup
+from typed_options import found
 
 from referee.addons.host.backup import backup
 from referee.addons.host.store import Store
-from referee.harness.cli.command_line import app
-from referee.harness.cli.help import commands
 from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
@@ -67,6 +65,7 @@ BASES = {
     "repro": "match.jsonl @random",
     "serve aibg": "--users users --bind 127.0.0.1:PORT",
     "serve arena": "--bind 127.0.0.1:PORT",
+    "serve bridge": "uci @random",
     "serve user": "ada --users new",
     "team analyse": AWAY,
     "team games": AWAY,
@@ -93,28 +92,16 @@ BASES = {
 """A command line for each command. A path is added to it, or replaces an argument."""
 WORDS = {"--export": ("aiarena21-replay",)}
 """The words of an option before the path."""
-WAITS = {"host", "ladder beacon", "mcp", "serve aibg", "serve arena", "serve mcp", "view"}
+WAITS = {"host", "ladder beacon", "mcp", "serve aibg", "serve arena", "serve bridge", "serve mcp", "view"}
 """Commands that would go on if they began."""
 PATHS = ("full", "text.txt", "pipe", "\udcff")
 RARE_PATHS = ("text.txt/x", "no/where", "zero", "x" * 300)
 """Tried at night alone: they fail where the system opens them, as a folder or a file does."""
 
-
-def names_a_path(hint: Any) -> bool:
-    return hint is Path or any(map(names_a_path, get_args(hint)))
-
-
-def found(command: App, name: str = "") -> Iterator[tuple[str, str, int | None]]:
-    """Yields each option that takes a path: its command, its name, and its place if it is an argument."""
-    for word, inner in commands(command).items():
-        yield from found(inner, f"{name} {word}".strip())
-    if name and command.default_command is not None:
-        for each in command.assemble_argument_collection():
-            if names_a_path(each.hint):
-                yield name, each.name, each.index
-
-
-OPTIONS = list(found(app))
+OPTIONS = list(found((Path,)))
+BELOW_ZERO = {"--elo", "--nelo"}
+"""The options for which a number below zero means something: a bot may be weaker by so much."""
+NUMBERS = [each for each in found((int, float)) if each[1] not in BELOW_ZERO]
 DEAR = {"ladder enter", "replay card", "replay video", "tournament run", *WAITS}
 DEAR |= {"build", "check", "gate", "judge", "play", "tune"}
 """Commands that build and play, tried at night alone: the others go the same ways to a file."""
@@ -173,6 +160,19 @@ def test_a_path_that_cannot_be_used_is_one_line(
     for name, target in (("zero", "/dev/zero"), ("null", "/dev/null")):
         assert os.readlink(there / name) == target
     assert (there / "full" / "text.txt").read_text() == "hello\n"
+
+
+@pytest.mark.parametrize(("command", "option", "index"), NUMBERS, ids=map(" ".join, (each[:2] for each in NUMBERS)))
+def test_a_number_below_zero_is_refused_in_a_line_and_begins_nothing(
+    there: Path, command: str, option: str, index: int | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(os.listdir(there))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        base = shlex.split(BASES[command].replace("PORT", str(taken.getsockname()[1])))
+        code = main([*command.split(), *with_path(base, option, index, "-5")])
+    said = capfd.readouterr().err
+    assert (code, said.count("referee: ")) == (2, 1) and "-5" in said, said
+    assert "Traceback" not in said and sorted(os.listdir(there)) == before
 
 
 def with_path(base: list[str], option: str, index: int | None, path: str) -> list[str]:

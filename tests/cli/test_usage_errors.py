@@ -68,6 +68,10 @@ REFUSED = [
     (f"tournament {T}", 'Unknown command "--game". Available commands: '),
     ("host cup", "cup holds no contest; name the game with --game to make one"),
     ("host cup --bind x", "--bind x: expected ADDRESS:PORT"),
+    (f"host cup {T} --teams 50", "--teams needs --rehearse"),
+    (f"host cup {T} --mail-from a@b.c", "--mail-from needs --mail"),
+    (f"host cup {T} --proxy 10.0.0.5", "--proxy needs --address"),
+    (f"host cup {T} --tls-ca x", "--tls-ca, --tls-cert and --tls-key need --cluster"),
     ("host backup2 --bind x", "--bind x: expected ADDRESS:PORT"),
     ("host backupp", "there is no command 'backupp'; did you mean `referee host backup`?"),
     ("help replya", "there is no command replya; did you mean replay?"),
@@ -125,6 +129,16 @@ REFUSED = [
     (f"{M} --export aiarena21-replay", "export"),
     (f"{F} --replay none --export aiarena21-replay x", "--replay none cannot be combined with --export"),
     (f"{CUP} --replay none --export pgn x", "--replay none cannot be combined with --export"),
+    (f"{M} --replay none --transcripts", "--replay none cannot be combined with --transcripts"),
+    (f"{CUP} --replay none --transcripts", "--replay none cannot be combined with --transcripts"),
+    ("check --game tictactoe --chaos", "--chaos needs a bot"),
+    ("ladder verify --strike", "--strike needs --play"),
+    ("ladder play --runner one --owner ann --merge main", "leave --merge out"),
+    ("ladder play --runner one --owner ann --until +5h", "leave --until out"),
+    ("ladder play --runner one --merge main --push fork", "leave --push out"),
+    ("bench old --games 40", "old: --games needs models, such as llm:"),
+    ("bench old --against @baseline", "old: --against needs models, such as llm:"),
+    ("bench old --seed 3", "old: --seed needs models, such as llm:"),
     ("replay show none.jsonl", "the replay none.jsonl cannot be read: No such file or directory"),
     ("replay show text.txt", "text.txt is not a replay: line 1: "),
     ("replay verify empty.jsonl", "is empty, not a replay"),
@@ -164,6 +178,31 @@ REFUSED = [
     (f"{M} --replay . --games 2", "it is a folder; expected a file"),
     (f"{F} --export aiarena21-replay /", "it is a folder"),
 ]
+WRONG_URLS = ("http://[::1", "http://a:b", "http://h:99999", "http://h:-1", "http://a..b", "http://:80")
+WRONG_PORTS = ("http://[::1", "a:b", "h:99999", "127.0.0.1:-1", "127.0.0.1:²", "h")
+ADDRESSES = [
+    (f"host cup {T} --address", WRONG_URLS, "{}: "),
+    (f"host cup {T} --git-host", WRONG_URLS, "{}: "),
+    (f"host cup {T} --mail-from a@b.c --mail", tuple(url.replace("http", "smtp") for url in WRONG_URLS), "{}: "),
+    (f"host cup {T} --cluster", (*WRONG_URLS, *WRONG_PORTS, "["), "--cluster {}: "),
+    (f"{CUP} --cluster", (*WRONG_URLS, *WRONG_PORTS, "["), "--cluster {}: "),
+    ("tournament page plan --address", WRONG_URLS, "--address {}: "),
+    ("submit bot.py --to", WRONG_URLS, "--to {}: "),
+    ("team status --to", WRONG_URLS, "--to {}: "),
+    (f"{T} @random", WRONG_URLS, "{}: "),
+    ("serve arena --coordinator", WRONG_URLS[:4], "{} is not "),
+    (f"host cup {T} --bind", WRONG_PORTS, "--bind {}: expected ADDRESS:PORT"),
+    ("ladder beacon beacon.toml --key key --bind", WRONG_PORTS, "--bind {}: expected ADDRESS:PORT"),
+    ("serve arena --bind", WRONG_PORTS, "cannot listen on '{}': expected ADDRESS:PORT"),
+    ("serve aibg --users users.json --bind", WRONG_PORTS, "cannot listen on '{}': expected ADDRESS:PORT"),
+    (f"{T} @random http://127.0.0.1:9 --arena", WRONG_PORTS, "cannot listen on '{}': expected ADDRESS:PORT"),
+]
+"""Options that take an address, each with those that it refuses and what it says."""
+REFUSED += [
+    *[(f"{line} {text}", words.format(text)) for line, texts, words in ADDRESSES for text in texts],
+    *[(f"{T} @random 'llm:--url {url} m'", f"--url {url}: ") for url in WRONG_URLS],
+    (f"host cup {T} --sign-in issuer.toml", "issuer 'https://[::1': Invalid IPv6 URL; expected an address"),
+]
 FAILED = [
     (f"{T} @random fails", "fails: the build failed with exit code 7\n  no compiler\n"),
     (f"{T} @random slow --build time=200ms", "--build time changes that limit"),
@@ -183,8 +222,11 @@ def folder(arena: Arena, monkeypatch: pytest.MonkeyPatch, shown: str) -> Path:
     """A folder with the files that the table uses."""
     monkeypatch.chdir(arena.folder)
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("REFEREE_TOKEN", "a token of a team")
     arena.bot("greet(); call()", name="bot")
     texts = {"text.txt": "hello\n", "empty.jsonl": "", "bot.lua": "print(1)", "full/x": "", "match.jsonl": shown}
+    texts["users.json"] = "{}"
+    texts["issuer.toml"] = 'issuer = "https://[::1"\nclient_id = "x"\n'
     for name, toml in (
         ("wrong", "run = 3"),
         ("fails", 'run = ["./x"]\nbuild = "echo no compiler; exit 7"'),
@@ -198,6 +240,7 @@ def folder(arena: Arena, monkeypatch: pytest.MonkeyPatch, shown: str) -> Path:
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     Path("broken").chmod(0o755)
+    Path("users.json").chmod(0o600)
     for name in ("empty", "plan"):
         Path(name).mkdir()
     for name in ("pipe", "pipe.py", "pipe.wasm", "pipe.toml", "plan/tournament.toml"):

@@ -3,6 +3,7 @@
 A spy in the working folder searches for them, with every layer that keeps `files`, and under another account.
 """
 
+import gzip
 import json
 import os
 import shlex
@@ -19,6 +20,7 @@ from needs import for_root
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee.harness.common.errors import RunError
+from referee.harness.common.output import REPLAY
 from referee.harness.isolation import hidden_files
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import bubblewrap
@@ -361,7 +363,7 @@ def test_a_bot_sees_its_own_folder_inside_a_hidden_folder_and_no_sibling(tmp_pat
 
 
 def test_a_replay_is_recognised_by_its_first_bytes(tmp_path: Path) -> None:
-    assert hidden_files.FIRST_BYTES == HEADER
+    assert REPLAY.begins.fullmatch(HEADER)
     (tmp_path / "data.jsonl").write_text('{"mine":1}')
     (tmp_path / "begun.jsonl").touch()
     (tmp_path / "old.jsonl").write_bytes(HEADER + b"1}")
@@ -369,3 +371,17 @@ def test_a_replay_is_recognised_by_its_first_bytes(tmp_path: Path) -> None:
         [str(tmp_path)], [], HiddenFiles().extended([tmp_path / "match.txt"], ()), can_empty=True
     ).paths
     assert shown == (f"{tmp_path}/data.jsonl",)
+
+
+@pytest.mark.parametrize("replay", ["old.jsonl", "old.jsonl.gz"])
+def test_a_bot_sees_neither_a_packed_replay_nor_what_was_made_of_one(tmp_path: Path, replay: str) -> None:
+    content, pack = HEADER + b"1}", gzip.compress if replay.endswith(".gz") else bytes
+    (tmp_path / replay).write_bytes(pack(content))
+    for name in ("old.html", "old.png", "old.gif", "old.mp4", "old.webm", f"{replay}.analysis.json"):
+        (tmp_path / name).write_text("made of it")
+    own = ["data.json", "data.jsonl.gz", "notes.html", "old.py", "picture.png"]
+    for name in own:
+        (tmp_path / name).write_bytes(gzip.compress(b"mine") if name.endswith(".gz") else b"mine")
+    hidden = HiddenFiles().extended([tmp_path / "match.txt"], ())
+    shown = select_visible([str(tmp_path)], [], hidden, can_empty=True).paths
+    assert shown == tuple(f"{tmp_path}/{name}" for name in own)

@@ -22,6 +22,7 @@ from referee.harness.cli.main import main
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.process.limits import Limits
+from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import FaultReport
@@ -251,7 +252,8 @@ def test_a_tournament_plays_the_image_that_it_began_with(
 
 
 def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    image = save(tmp_path / "team.tar", [layer(file("bot", b"#!/bot\n", 0o755))], ["/bot"])
+    content = compiled(C, tmp_path / "bot", "-static")
+    image = save(tmp_path / "team.tar", [layer(file("bot", content, 0o755))], ["/bot"])
     with bot_archives.finding([f"Ours=oci:{image}"], "tictactoe") as (found,):
         bot_archives.check_travel([found.entry])
         bot_archives.store(found, tmp_path / "cup")
@@ -261,4 +263,13 @@ def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: p
     assert bot_archives.is_installed(found.entry)
     program = bot_archives.program(found.entry, None, "tictactoe")
     assert (program.name, program.argv) == ("Ours", ("/bot",))
-    assert (program.cwd / "bot").read_text() == "#!/bot\n"
+    assert (program.cwd / "bot").read_bytes() == content
+
+
+def test_an_image_whose_program_cannot_be_started_is_a_bot_that_cannot_be_built(tmp_path: Path) -> None:
+    files = file("bot", b"#!/notes\n", 0o755), file("notes", b"#!/bot\n", 0o644)
+    image = save(tmp_path / "team.tar", [layer(*files)], ["/bot"])
+    with bot_archives.finding([f"Ours=oci:{image}"], "tictactoe") as (found,):
+        bot_archives.store(found, tmp_path / "cup")
+    with pytest.raises(BuildError, match=r"^Ours: cannot be started: /bot: Permission denied"):
+        bot_archives.program(found.entry, tmp_path / "cup", "tictactoe")

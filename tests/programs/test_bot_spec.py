@@ -470,6 +470,23 @@ def test_a_check_refuses_what_no_machine_starts_and_fails_where_this_one_lacks_s
     assert re.search(words.partition(": ")[2], " ".join((said.out + said.err).split()))
 
 
+def test_an_interpreter_that_only_the_user_sees_is_the_bots_fault_unless_bots_are_shown_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interpreter, bot = tmp_path / "venv" / "bin" / "interpreter", tmp_path / "bot" / "bot"
+    interpreter.parent.mkdir(parents=True)
+    interpreter.symlink_to("/bin/sh")
+    bot.parent.mkdir()
+    bot.write_text(f"#!{interpreter}\nexit\n")
+    bot.chmod(0o755)
+    check = ["check", str(bot), "--game", "tictactoe"]
+    assert main(check) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"it needs '{interpreter}', which bots cannot see" in said and "--limit readable=FOLDER" in said
+    assert main([*check, "--limit", f"readable={tmp_path / 'venv'}"]) == 1
+    assert "exited with code 0 before answering" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize("program", [sys.executable, "/bin/sh", "/usr/bin/ldd"])
 def test_a_program_that_starts_has_no_problem(program: str) -> None:
     check_start("ann", program)

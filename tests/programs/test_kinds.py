@@ -21,7 +21,6 @@ from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs import kinds
-from referee.harness.programs.source_file import SOURCES
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 
@@ -113,14 +112,9 @@ def oracles(fresh_registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return tmp_path
 
 
-def test_the_docs_have_the_table_of_the_registry() -> None:
-    page = (ROOT / "docs" / "reference" / "bots-and-limits.md").read_text("utf-8")
-    assert "\n".join(kinds.table(" ".join(SOURCES))) in page
-
-
 def test_names_and_places_of_kinds_differ() -> None:
     found = kinds.all_kinds()
-    assert len({kind.name for kind in found}) == len({kind.place for kind in found}) == len(found) >= 15
+    assert len({kind.name for kind in found}) == len({kind.place for kind in found}) == len(found)
 
 
 def test_another_kind_plays_a_match(oracles: Path) -> None:
@@ -182,12 +176,6 @@ def test_another_kind_is_in_the_table(oracles: Path) -> None:
 def test_another_kind_is_refused_to_clients(oracles: Path) -> None:
     with pytest.raises(UsageError, match="oracle:delphi: expected @NAME or a path"):
         Allowed(oracles).bot("oracle:delphi")
-
-
-def test_another_kind_stays_out_of_packages(oracles: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("export", "problem", "--game", "tictactoe", "--against", "oracle:delphi", "--into", str(oracles / "new"))
-    assert main(words) == 2
-    assert "oracle:delphi: cannot be copied into a package" in " ".join(capsys.readouterr().err.split())
 
 
 def test_another_kind_for_single_matches_only_is_refused_elsewhere(

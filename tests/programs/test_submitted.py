@@ -48,6 +48,11 @@ TAKEN: dict[str, dict[str, str]] = {
         "mine/bot.toml": TOML,
         "mine/bot": SCRIPT,
     },
+    "hidden files of other systems": {
+        **dict.fromkeys([".directory", ".Spotlight-V100/a", ".fseventsd/a", ".Trashes/", ".gitignore"], ""),
+        "mine/bot.toml": TOML,
+        "mine/bot": SCRIPT,
+    },
     "names of all kinds": {
         **dict.fromkeys(["log 12:30", "a.", "CASE", "case", "ě", "c:d", "a" * 255, "new\nline", "%2e%2e"], ""),
         "bot.toml": TOML,
@@ -83,6 +88,34 @@ def test_a_name_in_utf_8_that_does_not_say_so_is_read_as_its_author_wrote_it(tmp
         archive.write_bytes(content.replace("bót".encode(), name.encode()[: len("bót".encode())]))
         (tmp_path / str(flag)).mkdir()
         assert [path.name for path in unpack(archive, tmp_path / str(flag)).iterdir()] == ["bót"]
+
+
+def modes(archive: Path, folder: Path) -> dict[str, bool]:
+    """Whether the owner may execute each file of a zip once it is unpacked."""
+    folder.mkdir()
+    return {path.name: bool(path.stat().st_mode & 0o100) for path in unpack(archive, folder).iterdir()}
+
+
+def test_a_program_of_the_bots_program_is_executable_where_no_file_kept_its_mode(tmp_path: Path) -> None:
+    files = {"bot": SCRIPT, "inner": SCRIPT, "data": "#", "bot.toml": TOML}
+    bot, inner = {"bot": True, "inner": True}, {"data": False, "bot.toml": False}
+    assert modes(zip_of(files), tmp_path / "a") == bot | inner
+    script = {"bot.py": "#!/usr/bin/env python3\n", "engine": "\x7fELF", "bot.toml": "run = ['python3', 'bot.py']\n"}
+    assert modes(zip_of(script), tmp_path / "b") == {"bot.py": False, "engine": True, "bot.toml": False}
+    archive = zip_of({name: text for name, text in files.items() if name != "bot"})
+    with zipfile.ZipFile(archive, "a") as packed:
+        (entry := zipfile.ZipInfo("bot")).external_attr = 0o100755 << 16
+        entry.create_system = 3
+        packed.writestr(entry, SCRIPT)
+    assert modes(archive, tmp_path / "c") == {"bot": True, "inner": False} | inner, "modes were kept"
+
+
+def test_a_bot_toml_that_is_a_pointer_is_named_in_a_folder_and_in_a_zip() -> None:
+    Path("mine").mkdir()
+    Path("mine", "bot.toml").write_text(POINTER)
+    for bot in ("mine", str(zip_of({"bot.toml": POINTER, "bot": SCRIPT}))):
+        with pytest.raises(UsageError, match=r"bot\.toml is a pointer of git LFS; include the file itself"):
+            entrant(bot, "tictactoe")
 
 
 REFUSED: dict[str, tuple[dict[str, str], str]] = {

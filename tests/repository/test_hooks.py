@@ -167,7 +167,9 @@ ALLOWED = {
     ("harness/cli/doctor.py", "docker"): "advice on where to get a Python",
     ("harness/new/write.py", "HTTP"): "an address for pip",
     ("harness/isolation/self_protection.py", "browser"): "a program of the user",
-    ("harness/common/paths.py", "tournament"): "a folder that no bot may see",
+    ("harness/common/paths.py", "tournament"): "folders that no bot may see, and in which nothing may be written",
+    ("harness/common/paths.py", "ledger"): "a folder in which nothing may be written",
+    ("harness/common/output.py", "tournament"): "a folder in which nothing may be written",
     ("harness/isolation/build_plan.py", "tournament"): "a folder that no bot may see",
     ("harness/seats/starter.py", "tournament"): "a folder that no bot may see",
     # What is left of add-ons.

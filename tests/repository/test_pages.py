@@ -13,6 +13,8 @@ from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
 from referee.harness.common.rules import Section, section, sections
 from referee.harness.new.write import kits
+from referee.harness.programs import kinds
+from referee.harness.programs.source_file import SOURCES
 from referee.protocol.messages import Clock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,3 +188,9 @@ def test_the_command_in_gate_prints_what_the_page_shows(
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out == output
+
+
+def test_the_page_about_bots_has_the_table_of_the_registry() -> None:
+    page = (ROOT / "docs" / "reference" / "bots-and-limits.md").read_text("utf-8")
+    assert "\n".join(kinds.table(" ".join(SOURCES))) in page
+    assert len(kinds.all_kinds()) >= 15

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from referee.addons.arena.judge import CaseResult, JudgeReport, judge, judge_plan
 from referee.harness.cli.exit_codes import PLAYED, SoFar
-from referee.harness.cli.options import GameName, Json, Seed, drawn
+from referee.harness.cli.options import NO_REPLAY, GameName, Json, Seed, drawn
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import cut, printable
 from referee.harness.cli.screen import building, out, print_result, progress
@@ -25,22 +25,23 @@ def judge_bot(bot: str, *, game: GameName, seed: Seed = None, replay: Path | Non
 
     Args:
         bot: As for a match: PATH, cmd:'COMMAND LINE' or @NAME. NAME= before it names the bot.
-        replay: The folder for the replays, one per case. Default: a new one in ./replays.
+        replay: The folder for the replays, one per case; none: write no replays. Default: a new folder in ./replays.
     """
     played = typed_game(game)
     cases = len(judge_plan(played.name).cases)
     check_seats([bot], played.name, every_seat=True)
     seed = drawn(seed)
-    with nullcontext(replay) if replay is not None else claim_folder(f"{played.name}-judged") as folder:
+    kept = None if replay == NO_REPLAY else replay
+    with nullcontext(kept) if replay is not None else claim_folder(f"{played.name}-judged") as folder:
         program = entrant(bot, played.name, progress=building)
         result = run(_judge, played.name, played.title, program, seed, folder, cases)
     print_result(result, _shown(result, played.title), json)
-    if not json:
+    if not json and folder is not None:
         out.print(f"replays  {folder}", style="dim")
     return PLAYED
 
 
-async def _judge(game: str, title: str, bot: Entrant, seed: int, folder: Path, cases: int) -> JudgeReport:
+async def _judge(game: str, title: str, bot: Entrant, seed: int, folder: Path | None, cases: int) -> JudgeReport:
     done: list[CaseResult] = []
     with progress() as show:
 

@@ -13,6 +13,7 @@ from referee.harness.cli.options import POSITIVE, GameName, Seed, SetupOptions, 
 from referee.harness.cli.screen import out
 from referee.harness.common.known_games import typed_game
 from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.private_files import left_out_line
 
 export_app = App(name="export", help="Writes packages for other systems.")
 
@@ -45,6 +46,7 @@ def export_problem(
     seats = played.seats.start
     limits, time, options = setup.resolved(played, seats)
     terms = Terms(played.name, msgspec.to_builtins(options), seats, against, accept, limits, time)
-    write_problem(played, terms, into, solution, drawn(seed), tests)
+    if private := write_problem(played, terms, into, solution, drawn(seed), tests):
+        out.print(left_out_line(private))
     out.print(f"Created {into}. Next: verifyproblem {shlex.quote(str(into))}   (pip install problemtools)")
     return PLAYED

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 BUILD_S = 120
 """How long a build in a new contest may take."""
+TEAMS = 60
+"""How many teams a rehearsal expects."""
 
 host_app = App(name="host", help="Runs a contest: teams sign in and hand in, games are played at once.")
 host_app.command("referee.addons.host.cli.backup:backup", name="backup")
@@ -59,7 +61,7 @@ def host(
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     rehearse: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
-    teams: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = 60,
+    teams: Annotated[int | None, Parameter(group=MORE_TITLE, validator=POSITIVE)] = None,
     zone: str = "UTC",
     mail: str | None = None,
     mail_from: Annotated[str, MORE] = "",
@@ -98,7 +100,7 @@ def host(
         rehearse: MINUTES: make no contest. Build first bots of all languages as the contest will, let dummies hand in
             at once and play for so long, and print which languages are refused, how long teams will wait, and what this
             machine lacks. It takes at most twice as long.
-        teams: How many teams a rehearsal expects.
+        teams: How many teams a rehearsal expects. Default: 60.
         zone: The time zone of all times on the pages, such as Europe/Berlin.
         mail: WAY: send teams mails, with an invitation, about a version that is set aside, and about a final:
             smtp://USER@HOST:587, smtps://USER@HOST or "cmd:sendmail -t". REFEREE_MAIL_PASSWORD in the environment is
@@ -122,10 +124,11 @@ def host(
         from referee.addons.host import contest, reference_bots, settings
         from referee.addons.host import pseudonyms as names
         from referee.addons.host.submissions import GIT_HOSTS
-    from referee.addons.web.guard import reachable
+    from referee.addons.web.addresses import reachable
     from referee.addons.web.server.access_log import check_log
-    from referee.addons.web.server.limits import listen
+    from referee.addons.web.server.limits import listen, where_to_listen
 
+    _check_pairs(("--teams", teams is not None, "--rehearse", rehearse), ("--mail-from", mail_from, "--mail", mail))
     check_numpy()
     if sign_in is not None:
         with web_extra("--sign-in", "oidc"):
@@ -138,7 +141,7 @@ def host(
     tls = (cluster.tls_ca, cluster.tls_cert, cluster.tls_key)
     where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
     at_a_time = checks or max(1, where_to_play.spare_cores)
-    where, port = _bind(bind)
+    where, port = where_to_listen(bind, f"--bind {bind}")
     reached = settings.WebSettings(
         address=(address or f"http://{reachable(where)}:{port}").rstrip("/"),
         organisers_from=tuple(organisers_from),
@@ -170,7 +173,9 @@ def host(
 
         if plan is None:
             raise UsageError("--rehearse needs --game, and what else the contest will be made with")
-        lines = run(rehearsed, folder, plan, options, where_to_play, at_a_time, teams, rehearse, write_report, _note)
+        lines = run(
+            rehearsed, folder, plan, options, where_to_play, at_a_time, teams or TEAMS, rehearse, write_report, _note
+        )
         for line in lines:
             out.print(printable(line))
         return PLAYED
@@ -193,11 +198,11 @@ def host(
     return PLAYED
 
 
-def _bind(bind: str) -> tuple[str, int]:
-    host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdecimal():
-        raise UsageError(f"--bind {bind}: expected ADDRESS:PORT such as 127.0.0.1:8000")
-    return host.strip("[]"), int(port)
+def _check_pairs(*pairs: tuple[str, object, str, object]) -> None:
+    """Raises UsageError for an option without the one that it needs. Each option is followed by its value."""
+    for option, value, needed, other in pairs:
+        if value and other is None:
+            raise UsageError(f"{option} needs {needed}, without which it means nothing")
 
 
 def _plan(game: str | None, title: str | None, seats: int | None, seed: int | None, setup: SetupOptions) -> Plan | None:

@@ -10,7 +10,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.kinds import PATH, kind_of, split_file
-from referee.protocol.text import listed
+from referee.harness.programs.private_files import left_out_line
 
 
 def submit(bot: str, *, to: str | None = None, note: str = "", commit: str = "", no_wait: bool = False) -> int:
@@ -45,7 +45,7 @@ def submit(bot: str, *, to: str | None = None, note: str = "", commit: str = "",
     else:
         with packed(path) as (file, name, left_out):
             if left_out:
-                out.print(printable(f"left out: {listed(left_out, 10)}; what the bot needs of it, hand in in a zip"))
+                out.print(left_out_line(left_out, "what the bot needs of it, hand in in a zip"))
             state = client.submit(file, name, note)
     remember(path, client.address, known.token)
     out.print(printable(f"version {state.version}: {client.address}/team/versions/{state.version}"))

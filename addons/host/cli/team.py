@@ -14,6 +14,7 @@ from referee.addons.host.client import LOOK_S, Client, State
 from referee.addons.host.remembered import contest_of
 from referee.addons.host.team_answers import PracticeState, StandardError, TeamGame, TeamStatus, TeamVersion
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import NOT_NEGATIVE, POSITIVE, check_seed
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.common.errors import UsageError, writing
@@ -23,6 +24,8 @@ MOST_BYTES = 300 << 20
 """Of a file that is fetched."""
 PRACTICE = "practice-"
 """Begins the names of practice games."""
+
+Version = Annotated[int, Parameter(validator=POSITIVE)]
 
 team_app = App(name="team", help="Shows and changes your part in a contest: the team's page without a browser.")
 team_app.command("referee.addons.host.cli.team_analyse:analyse", name="analyse")
@@ -113,7 +116,7 @@ def fetched_replay(client: Client, game: str) -> Path:
 
 
 @team_app.command
-def stderr(version: int, *, where: Where = Where()) -> int:
+def stderr(version: Version, *, where: Where = Where()) -> int:
     """Prints a version's faults and its standard error. Only your team sees it."""
     found = where.client.got(f"/team/versions/{version}/stderr", list[StandardError])
     for each in found:
@@ -126,7 +129,7 @@ def stderr(version: int, *, where: Where = Where()) -> int:
 
 
 @team_app.command
-def use(version: int, *, where: Where = Where()) -> int:
+def use(version: Version, *, where: Where = Where()) -> int:
     """Lets another accepted version play."""
     state = where.client.posted(f"/team/versions/{version}/play", State)
     _print(f"version {state.version} plays")
@@ -137,9 +140,9 @@ def use(version: int, *, where: Where = Where()) -> int:
 def practice(
     rival: str,
     *,
-    seat: int = 0,
-    seed: int | None = None,
-    version: int | None = None,
+    seat: Annotated[int, Parameter(validator=NOT_NEGATIVE)] = 0,
+    seed: Annotated[int | None, Parameter(validator=check_seed)] = None,
+    version: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     map_: Annotated[str, Parameter(name="--map")] = "",
     set_: Annotated[Sequence[str], Parameter(name="--set")] = (),
     no_wait: bool = False,

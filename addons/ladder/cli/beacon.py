@@ -2,16 +2,22 @@
 
 import json
 import os
+import socket
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from msgspec import Struct
 
-from referee.addons.ladder.beacon import ED25519, BeaconSettings, SignedBeacon, message
+from referee.addons.ladder.beacon import ED25519, MOST_PERIOD_S, BeaconSettings, SignedBeacon, message
 from referee.addons.ladder.keys import SigningKey, key_in
 from referee.addons.tournament.intake.objects import MOST_FILE_BYTES
+from referee.addons.web.addresses import reachable
+from referee.addons.web.server.limits import where_to_listen
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import out
 from referee.harness.common import toml
@@ -47,25 +53,39 @@ class _Rounds(BaseHTTPRequestHandler):
         """Prints nothing."""
 
 
-def beacon(file: Path, *, key: Path, bind: str = "127.0.0.1:8017", period: int = 3) -> int:
+class _Server(ThreadingHTTPServer):
+    """Serves the rounds, with IPv6 if the host is such an address."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Rounds)
+
+
+def beacon(
+    file: Path,
+    *,
+    key: Path,
+    bind: str = "127.0.0.1:8017",
+    period: Annotated[int, Parameter(validator=Number(gte=1, lte=MOST_PERIOD_S))] = 3,
+) -> int:
     """Serves a beacon of your own, until you stop it. Who uses it trusts you: you can know rounds before they are out.
 
     Args:
         file: Where to write the lines for ladder.toml, unless the file is there: `referee ladder new --beacon FILE`.
         key: The file with the secret key, which is made at its first use.
-        bind: HOST:PORT to listen at.
+        bind: ADDRESS:PORT: where to listen.
         period: SECONDS from a round to the next.
     """
-    host, _, port = bind.rpartition(":")
-    if not host or not port.isdigit():
-        raise UsageError(f"--bind {bind}: expected HOST:PORT, such as 127.0.0.1:8017")
+    host, port = where_to_listen(bind, f"--bind {bind}")
+    if not host:
+        raise UsageError(f"--bind {bind}: expected ADDRESS:PORT, such as 127.0.0.1:8017")
     secret = key_in(key, make=True)
     try:
-        server = ThreadingHTTPServer((host, int(port)), _Rounds)
-    except (OSError, OverflowError) as error:
+        server = _Server(host, port)
+    except (OSError, OverflowError, TypeError) as error:
         raise UsageError(f"--bind {bind}: {reason(error) if isinstance(error, OSError) else error}") from error
     if not os.path.exists(file):
-        address = f"http://{host}:{server.server_port}"
+        address = f"http://{reachable(host)}:{server.server_port}"
         text = (
             f'[beacon]\nscheme = "{ED25519}"\nkey = "{secret.raw.hex()}"\ngenesis = {int(time.time())}\n'
             f'period = {period}\naddresses = ["{address}"]\n'

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import App
 
-from referee.addons.ladder import new
+from referee.addons.ladder import names, new
 from referee.addons.ladder.beacon import MERGE
 from referee.addons.ladder.checkpoints import checkpoint_file
 from referee.addons.ladder.cli.bots import check_bot
@@ -26,6 +26,7 @@ from referee.harness.common.paths import read_limited
 from referee.harness.match.rule_options import with_seats
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.private_files import left_out_line
 
 ladder_app = App(name="ladder", help="A ladder in a git repository that anybody can verify.")
 ladder_app.command("referee.addons.ladder.cli.beacon:beacon", name="beacon")
@@ -70,7 +71,8 @@ def new_ladder(
     if problem := msgspec.structs.replace(Settings(FORMAT, played.name, played_by()), **settings).problem():
         raise UsageError(problem)
     lines = _beacon(beacon)
-    new.write_ladder(folder, played, title, settings, install, lines)
+    if private := new.write_ladder(folder, played, title, settings, install, lines):
+        out.print(left_out_line(private))
     out.print(f"Created {folder}. Next: change {folder}/{SETTINGS} to your liking, and push the branch {new.BRANCH}.")
     return PLAYED
 
@@ -92,7 +94,7 @@ def _beacon(beacon: str | None) -> str:
 def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Path()) -> int:
     """Checks a bot and commits it to a clone of a ladder.
 
-    A new version is entered the same way.
+    A new version is entered the same way. Files of secrets and caches are left out, and named.
 
     Exit codes: 0 committed, 1 the bot is refused.
 
@@ -107,11 +109,13 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
         ladder = Ladder(repository, repository.commit("HEAD"))
         ladder.check_rules()
         new.check_kind(bot, ladder.settings.game)
-        copy = new.staged(bot, Path(scratch), own, owner)
+        copy, private = new.staged(bot, Path(scratch), own, owner)
+        if private:
+            out.print(left_out_line(private))
         bot_toml, about = copy / BOT_FILE, read_bot_file(copy, own)
         if not can_repeat(about):
             bot_toml.write_text(f"deterministic = true\n{bot_toml.read_text('utf-8-sig')}", "utf-8")
-        report = check_bot(str(copy), ladder.settings)
+        report = check_bot(copy, ladder.settings, bot)
         if not report.passed:
             return INCONCLUSIVE if report.undecided else AT_FAULT
         new.commit_bot(repository, copy)
@@ -144,6 +148,7 @@ def witness(
         base: The ladder's newest commit. Default: the main branch of `origin`, or HEAD without it.
         folder: The clone of the ladder, if it is not the current folder.
     """
+    names.check("--name", name)
     secret = key_in(key, make=True)
     with Repository(folder) as repository:
         id = newest(repository, base) if commit is None else repository.commit(commit)

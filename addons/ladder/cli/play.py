@@ -26,7 +26,7 @@ from referee.addons.ladder.workshop import unpacked
 from referee.addons.tournament.cli.worker_options import WorkerOptions
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
-from referee.harness.cli.options import MORE
+from referee.harness.cli.options import MORE, NOT_NEGATIVE
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.signals import run
@@ -48,7 +48,7 @@ Base = Annotated[str | None, MORE]
 def play(
     *,
     runner: str,
-    games: int = 200,
+    games: Annotated[int, Parameter(validator=NOT_NEGATIVE)] = 200,
     owner: str | None = None,
     merge: str | None = None,
     push: Annotated[str, MORE] = ORIGIN,
@@ -78,6 +78,7 @@ def play(
     """
     names.check("--runner", runner)
     names.check("--owner", runner if owner is None else owner)
+    _check_used(owner, merge, push, until, replays)
     end = _end(until)
     key = own_key(runner, make=True)
     with Repository(folder) as repository:
@@ -103,6 +104,15 @@ def play(
                 return PLAYED
             if not is_busy:
                 time.sleep(max(0.1, min(next_at - time.time(), POLL_S)))
+
+
+def _check_used(owner: str | None, merge: str | None, push: str, until: str | None, replays: Path | None) -> None:
+    """Raises UsageError for an option that would do nothing."""
+    playing_options = {"--merge": merge, "--push": push != ORIGIN, "--until": until, "--replays": replays}
+    if owner is not None and (used := [option for option, value in playing_options.items() if value]):
+        raise UsageError(f"--owner writes the file of a runner and plays nothing; leave {used[0]} out")
+    if merge is not None and push != ORIGIN:
+        raise UsageError(f"--merge pushes to {ORIGIN}; leave --push out")
 
 
 def _end(until: str | None) -> float | None:
@@ -325,7 +335,7 @@ def _is_right(
     if not isinstance(errand, BotChange) or not errand.tree:
         return True
     bot = BotVersion(errand.name, errand.tree, False)
-    report = check_bot(str(unpacked(repository, bot, ladder.settings.bot_bytes)), ladder.settings)
+    report = check_bot(unpacked(repository, bot, ladder.settings.bot_bytes), ladder.settings)
     if not report.passed and not report.undecided:
         raise Refused(f"{errand.name} does not pass; `referee check` on your machine shows the same")
     return not report.undecided

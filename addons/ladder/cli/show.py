@@ -140,6 +140,8 @@ def verify(
     from referee.addons.ladder.checkpoints import last_witnessed
 
     share = _share(play)
+    if strike and not share:
+        raise UsageError("--strike needs --play: only a game that is played again shows a lie")
     with Repository(folder) as repository:
         ladder = Ladder(repository, shown(repository, commit))
         wrong = list(verifying.problems(ladder, None if seen is None else repository.commit(seen)))
@@ -161,7 +163,10 @@ def verify(
             for words in vanished:
                 err.print(printable(words))
             for path, content in verifying.strike_files(strikes if strike else []):
-                write(repository, path, content)
+                try:
+                    write(repository, path, content)
+                except UsageError as error:
+                    err.print(printable(str(error)))
         if replays is not None:
             found = list(packs.problems_in(ladder, replays))
             checked = len(found)

@@ -326,6 +326,7 @@ FILES = GameFiles(
     package="chess",
     extra=EXTRA,
     kinds="EPD, PGN, or a FEN a line",
+    begins=b"[Event ",
     record=record,
     book=book,
 )

@@ -144,6 +144,7 @@ FILES = GameFiles(
     package="sgfmill",
     extra=EXTRA,
     kinds="SGF",
+    begins=b"(;",
     record=record,
     book=Games,
 )

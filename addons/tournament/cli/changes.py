@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from referee.addons.tournament import organise
+from referee.addons.tournament.contests import refuse_contest
 from referee.addons.tournament.inbox import Withdraw, hand_in
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.ledger import PLAN
@@ -26,6 +27,7 @@ def add(folder: Path, *bots: str, keep_points: bool = False) -> int:
     """
     if not bots:
         raise UsageError("no bot is named; expected `referee tournament add FOLDER BOT`")
+    refuse_contest(folder)
     before = read_plan(folder / PLAN).older
     plan, waits = organise.add(folder, bots, keep_points)
     for ident, label in plan.labels.items():
@@ -47,6 +49,7 @@ def withdraw(folder: Path, *names: str, void: bool = False) -> int:
     """
     if not names:
         raise UsageError("no bot is named; expected `referee tournament withdraw FOLDER NAME`")
+    refuse_contest(folder)
     plan, waits = hand_in(folder, Withdraw(names, void))
     _say(folder, plan, waits)
     return PLAYED

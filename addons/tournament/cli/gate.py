@@ -20,6 +20,7 @@ from referee.addons.tournament.cli import split as splitting
 from referee.addons.tournament.cli.request import continued_by, from_options, game_to_play
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
+from referee.addons.tournament.contests import refuse_contest
 from referee.addons.tournament.execution.gate_games import play_gate
 from referee.addons.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.addons.tournament.formats.games import Seating
@@ -52,6 +53,7 @@ from referee.harness.cli.signals import Ended, run
 from referee.harness.common.errors import FOR_USERS, RunError, UsageError
 from referee.harness.common.known_games import typed_game
 from referee.harness.common.measures import in_standings
+from referee.harness.common.output import JUNIT
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 
@@ -74,8 +76,8 @@ class TermOptions:
     """How often a bot may be rejected that should be accepted."""
     max_games: int = 20_000
     """Inconclusive after this many games."""
-    max_minutes: float = 30.0
-    """Inconclusive after this time."""
+    max_minutes: float | None = None
+    """Inconclusive after this many minutes; those of a tuning count too. Default: 30 for the gate."""
     max_cost: Annotated[float | None, MORE] = None
     """Inconclusive when language models have cost this many dollars in all games of the command."""
 
@@ -83,7 +85,8 @@ class TermOptions:
         """Returns the terms. UsageError if they make no sense for a game with that number of seats."""
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
-        limits = self.max_games, self.max_minutes, self.max_cost
+        max_minutes = Terms().max_minutes if self.max_minutes is None else self.max_minutes
+        limits = self.max_games, max_minutes, self.max_cost
         return gates.checked(Terms(unit, low, high, self.alpha, self.beta, *limits), seats)
 
 
@@ -96,6 +99,12 @@ class ReportFiles:
     """Write the result as Markdown, for a pull request, to this file."""
     junit: Path | None = None
     """Write the result as JUnit XML to this file."""
+
+    def check(self) -> None:
+        """UsageError for a place that another file has."""
+        for path, kind in ((self.markdown, gate_report.MARKDOWN), (self.junit, JUNIT)):
+            if path is not None:
+                kind.check_place(path)
 
     def write(self, markdown: str, junit: bytes) -> None:
         """Writes the files that are asked for. RunError if that fails."""
@@ -135,18 +144,22 @@ def gate(
         new: The new version, as for a match.
         old: The old version.
         no_vary: Play every game from the usual start, also if the rules have no luck: then many games are repeats.
-        split: Play two more gates: the new bot's set-up with the old bot's play, and the reverse.
+        split: Play two more gates: the new bot's set-up with the old bot's play, and the reverse. Each may play as many
+            games and take as many minutes as the first.
         ledger: A folder for the games, which `referee tournament show` reads. Default: a new one in ./tournaments.
         resume: Continue with the games in that folder.
         export: FORMAT FILE: write the games in another format too: pgn or sgf.
         every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
+    if ledger is not None:
+        refuse_contest(ledger)
     # before the game's name is looked up: the folder may have a copy of its rules
     before = read_plan(ledger / PLAN) if resume and ledger is not None else None
     rules = game_to_play(typed_game(game), seats, before)
     seats = rules.seats.start
     if export is not None:
-        exported.check(export[0], rules.name)
+        exported.check(export[0], rules.name, export[1], book.openings)
+    files.check()
     terms = when.terms(seats)
     if split:
         splitting.check(rules)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from referee.addons.tournament.cli.table import files_handed_in
 from referee.addons.tournament.inbox import Retitle, hand_in
@@ -17,8 +16,10 @@ from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web.link_preview import draws_cards
 from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.options import NOT_NEGATIVE
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, warn
+from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import RunError, UsageError
 from referee.protocol.text import counted
 
@@ -31,11 +32,11 @@ def write_page(
     *,
     to: Path | None = None,
     reader: Reader = Reader.PUBLIC,
-    viewed: int | None = None,
+    viewed: Annotated[int | None, Parameter(validator=NOT_NEGATIVE)] = None,
     title: str | None = None,
     organiser: str = "",
     freeze: str | None = None,
-    analyse: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
+    analyse: Annotated[int, Parameter(validator=NOT_NEGATIVE)] = 0,
     address: str | None = None,
 ) -> int:
     """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
@@ -58,8 +59,8 @@ def write_page(
     """
     from referee.addons.tournament.reports import site  # a template engine takes 60 ms to load
 
-    if address is not None and not (address.startswith(("https://", "http://")) and address.isprintable()):
-        raise UsageError(f"--address {address}: expected an address such as https://cup.example.org")
+    if address is not None:
+        _check_address(address)
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
         plan, _ = hand_in(folder, Retitle(title))
@@ -80,6 +81,13 @@ def write_page(
         merged = write_links(folder, ((name, files.get(name, ""), link) for name, link in links.items()))
         out.print(f"for a mail merge: {merged}")
     return PLAYED
+
+
+def _check_address(address: str) -> None:
+    expected = "expected an address such as https://cup.example.org"
+    parts = typed_address(address, f"--address {address}", expected)
+    if parts.scheme not in ("https", "http") or not parts.hostname or not address.isprintable():
+        raise UsageError(f"--address {address}: {expected}")
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 import io
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
@@ -13,8 +13,9 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from referee.addons.tournament import organise
+from referee.addons.tournament.cli.format_options import FormatOptions
 from referee.addons.tournament.cli.request import check_used, from_options, game_to_play
-from referee.addons.tournament.cli.tournament import FormatOptions
+from referee.addons.tournament.contests import refuse_contest
 from referee.addons.tournament.inbox import Submit, Withdraw, hand_in
 from referee.addons.tournament.intake.intake import RULES, Intake, report_path, take_in, with_known_names
 from referee.addons.tournament.intake.layouts import without_suffix
@@ -96,12 +97,14 @@ def prepare(
             and exits.
         newest: Of several submissions of one name, take the file that changed last. Default: refuse them.
     """
+    refuse_contest(into)
+    changes = form_of_play.changes()
     files = read_files(handed_in, newest)
     if read_record(into) is None:
         make_tournament_folder(into)
     with claimed(into, INTAKE_LOCK, "intake"):  # a run may play meanwhile
         record = read_record(into) or Record()
-        requested = _plan(into, game, seed, form_of_play, setup)
+        requested = _plan(into, game, seed, form_of_play.seats, changes, setup)
         found, record.skipped = with_known_names(files.submissions, record), files.skipped
         if game is not None or not record.outcomes:
             rules = find_game(requested.game)
@@ -142,10 +145,16 @@ def _decision(outcome: Outcome) -> str:
     return "accepted" if outcome.accepted else "not decided" if outcome.undecided else "refused"
 
 
-def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: FormatOptions, setup: SetupOptions) -> Plan:
+def _plan(
+    folder: Path,
+    game: str | None,
+    seed: int | None,
+    seats: int | None,
+    changes: Mapping[str, Any],
+    setup: SetupOptions,
+) -> Plan:
     """Returns the plan to fill with bots: that of the folder, or of the options if they name a game."""
     before = read_plan(folder / PLAN) if (folder / PLAN).exists() else None
-    changes = form_of_play.changes()
     if game is None:
         if before is None:
             raise UsageError(f"{folder} is new: name its game with --game")
@@ -153,7 +162,7 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
             raise UsageError("other rules, times or limits need the whole command, with --game")
         check_used(before.format, before.seats, changes)
         return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
-    request = from_options(game_to_play(typed_game(game), form_of_play.seats, None), (), setup, before, seed)
+    request = from_options(game_to_play(typed_game(game), seats, None), (), setup, before, seed)
     plan = organise.plan_without_bots(msgspec.structs.replace(request, **changes))
     check_used(plan.format, plan.seats, changes)
     return plan

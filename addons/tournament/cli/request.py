@@ -41,6 +41,8 @@ ROUND_ROBIN = "round-robin"
 """The default format."""
 
 _Value = str | bool | int
+_Maps = dict[str, str | list[str]] | str | list[str]
+"""Names or paths of maps, by stage or for all stages."""
 
 
 def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
@@ -146,7 +148,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     late_points: float | None = None
     expel: int | None = None
     options: dict[str, Any] = {}
-    maps: dict[str, str | list[str]] | str | list[str] = {}
+    maps: _Maps = {}
     openings: _Openings | None = None
     limits: dict[str, _Value | list[str]] = {}
     """As `--call-time` and the other options of limits, and as `--limit`, with `_` for `-`."""
@@ -162,21 +164,18 @@ def from_file(
     check_counts(f"{path}: ", file.format, file)
     limits = _limits(path, file.limits, file.build)
     game = typed_game(file.game, os.path.dirname(path))
-    try:
+    with _in_file(path):
         game = game_to_play(game, file.seats if seats is None else seats, before)
-        rule_options.options(game, file.options, game.seats.start)
-    except UsageError as error:
-        raise UsageError(f"{path}: {reason(error)}") from error
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
     specs = [_spec(bot, path.parent) for bot in bots]
     setup = SetupOptions(rules=setup.rules, limits=_over(setup.limits, limits))
     request = from_options(game, specs, setup, before, file.seed if seed is None else seed)
-    stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
-    file_maps = {
-        stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
-        for stage, names in stages.items()
-    }
     options = {**file.options, **request.options}
+    maps_read = request.maps or _maps(game, file.maps, path, options)
+    if request.maps or not file.maps:  # else they were tried with each map
+        typed = {"map": request.maps[""][0]} if request.maps else {}
+        with _in_file(path):
+            rule_options.options(game, options | typed, game.seats.start)
     return msgspec.structs.replace(
         request,
         start=path.parent,
@@ -186,9 +185,18 @@ def from_file(
         ties=None if file.ties is None else tuple(file.ties),
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options=options,
-        maps=request.maps or file_maps,
+        maps=maps_read,
         openings=file.openings and _book(game, file.openings, path, options),
     )
+
+
+@contextmanager
+def _in_file(path: Path) -> Iterator[None]:
+    """Adds the file to a UsageError of the block."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def _stage(stage: _Stage, game: Game) -> Stage:
@@ -264,8 +272,23 @@ def _spec(bot: _Bot, folder: Path) -> str:
     return "=".join(filter(None, (bot.name or name, path)))
 
 
-def _map(game: Game, name: str, folder: Path) -> str:
-    return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)
+def _maps(game: Game, named: _Maps, path: Path, options: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Returns the content of each stage's maps. UsageError names all that cannot be read or that the game refuses."""
+    stages = named if isinstance(named, dict) else {"": named}
+    contents: dict[str, list[str]] = {}
+    wrong: dict[str, str] = {}
+    for stage, names in stages.items():
+        contents[stage] = []
+        for name in [names] if isinstance(names, str) else names:
+            typed = str(path.parent / name) if (path.parent / name).is_file() else name
+            try:
+                contents[stage].append(maps.read(game.name, typed))
+                rule_options.options(game, {**options, "map": contents[stage][-1]}, game.seats.start)
+            except UsageError as error:
+                wrong[name] = str(error).removeprefix(f"--map {typed}: ").removeprefix(f"options of {game.name}: ")
+    if wrong:
+        raise UsageError(f"{path}: maps: {'; '.join(f'{name}: {why}' for name, why in wrong.items())}")
+    return contents
 
 
 @contextmanager

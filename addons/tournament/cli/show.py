@@ -6,10 +6,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from referee.addons.tournament.cli.table import Output, print_standings
+from referee.addons.tournament.cli.table import Output, everybody, print_standings
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.reports.all_stages import all_standings, ranked
-from referee.addons.tournament.reports.class_list import read_class_list
+from referee.addons.tournament.reports.class_list import names_of, read_class_list
 from referee.addons.tournament.reports.marks import read_rule
 from referee.addons.tournament.reports.past_tables import past_table
 from referee.addons.tournament.stages import is_finished
@@ -54,12 +54,12 @@ def show(
     if marks is not None and output not in ("csv", "csv-excel"):
         raise UsageError("--marks needs --output csv or csv-excel")
     rule = () if marks is None else read_rule(marks)
-    people = None
+    plan, people = read_plan(folder / PLAN), None
     if class_ is not None:
-        people, doubts = read_class_list(class_)
+        names = {entry.name for entry in plan.bots} | names_of(everybody(folder).values())
+        people, doubts = read_class_list(class_, names)
         for doubt in doubts:
             err.print(printable(f"{class_}: {doubt}"))
-    plan = read_plan(folder / PLAN)
     if sqlite is not None:
         from referee.addons.tournament.store import sqlite as database  # takes 20 ms to load
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -22,6 +21,7 @@ from rich.live import Live
 
 from referee.addons.tournament import organise
 from referee.addons.tournament.arrays import check_numpy
+from referee.addons.tournament.cli.format_options import FormatOptions
 from referee.addons.tournament.cli.request import (
     ROUND_ROBIN,
     check_used,
@@ -33,12 +33,11 @@ from referee.addons.tournament.cli.request import (
 )
 from referee.addons.tournament.cli.table import Output, print_standings, standings_table
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
-from referee.addons.tournament.contests import contests
+from referee.addons.tournament.contests import refuse_contest
 from referee.addons.tournament.execution.runner import End
 from referee.addons.tournament.execution.stop_signals import stop_on_signals
 from referee.addons.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.addons.tournament.execution.worker_messages import Contest
-from referee.addons.tournament.formats.games import Seating
 from referee.addons.tournament.formats.schedules import BY_RESULTS
 from referee.addons.tournament.inbox import settle_if_free
 from referee.addons.tournament.plan import Plan, differences, read_plan
@@ -52,16 +51,22 @@ from referee.addons.tournament.store.bot_archives import check_travel
 from referee.addons.tournament.store.ledger import PLAN, Ledger, game_name, make_tournament_folder
 from referee.addons.tournament.store.ledger import merge as merge_files
 from referee.addons.tournament.store.reader import has_games
-from referee.addons.tournament.ties import parsed_ties
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, OpeningOptions, Seed, SetupOptions, given
+from referee.harness.cli.options import (
+    MORE,
+    MORE_TITLE,
+    POSITIVE,
+    OpeningOptions,
+    Seed,
+    SetupOptions,
+)
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.common import threads
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.known_games import find_game, typed_game
-from referee.harness.common.output import write_whole
+from referee.harness.common.output import REPLAY, write_whole
 from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.protocol.text import counted, listed
 
@@ -77,48 +82,6 @@ tournament_app.command("referee.addons.tournament.cli.page:write_page", name="pa
 tournament_app.command("referee.addons.tournament.cli.show:show", name="show")
 tournament_app.command("referee.addons.tournament.cli.similar:similar_programs", name="similar")
 tournament_app.command("referee.addons.tournament.cli.verify:verify_tournament", name="verify")
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class FormatOptions:
-    """The pairings, their number and their seats."""
-
-    format: str | None = None
-    """FORMAT: the pairings: round-robin (default), gauntlet, swiss, ladder, series, groups, knockout
-    or double-elimination.
-    Original competitions also need self, judged, two-player and list-order."""
-    games: int | None = None
-    """Games of each pairing or line-up: in a Swiss of each round, in a series at most, in a ladder altogether
-    (0 = without end), in judged test runs. A match of a knockout is the best of them."""
-    seats: Annotated[int | None, MORE] = None
-    """Seats of every game, where its rules leave a choice. Default: the fewest."""
-    seating: Seating | None = None
-    """seed-group: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed
-    per game, seats as named."""
-    first_to: Annotated[int | None, MORE] = None
-    """Wins needed to decide a series. Default: more than half of the games."""
-    rounds: Annotated[int | None, MORE] = None
-    """Rounds of a Swiss; in a round-robin at three or more seats, how often each bot plays."""
-    ties: Annotated[str | None, MORE] = None
-    """What decides between bots with equal points: a list with commas of buchholz, buchholz-cut-1, median-buchholz,
-    sonneborn-berger, direct, wins and rating, or none. Default in a Swiss: buchholz-cut-1, buchholz, sonneborn-berger,
-    direct; in a round-robin: direct, sonneborn-berger, wins."""
-    play_off: Annotated[int | None, MORE] = None
-    """Bots with equal points for one of the first N places of a round-robin or Swiss play further game pairs, before
-    tie-breaks decide. Default: 0, none."""
-    rank_by: Annotated[Literal["points", "score"] | None, MORE] = None
-    """score: rank by the mean of what the game itself paid, such as chips, with its interval. A fault costs the most
-    that can be lost. In a round-robin, gauntlet, two-player or list-order. Default: points, or Elo."""
-    late_points: Annotated[float | None, MORE] = None
-    """Points a game, 0, 0.5 or 1, for each round of a Swiss that a bot missed before it came. Default: 0."""
-    absent: Annotated[Sequence[str], MORE] = ()
-    """The name of a bot that plays no more, as after `withdraw`. May be given more than once."""
-
-    def changes(self) -> dict[str, Any]:
-        """Returns the members of a request that these options set, except the absent bots."""
-        changes = {name: value for each, value in given(self) if (name := each.name) != "absent"}
-        return changes if self.ties is None else changes | {"ties": parsed_ties(self.ties)}
 
 
 @tournament_app.command(name="run")
@@ -160,7 +123,7 @@ def run_tournament(
         seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
             matched by name.
         replay: Which replays to keep.
-        forfeit: Play without the bots that cannot be built.
+        forfeit: Play without bots that cannot be built or started.
         expel: After this many games with a fault in a row, a bot loses its later games without play. Games count in
             scheduled order. The plan keeps the number.
         max_minutes: Begin no game after this time.
@@ -173,8 +136,9 @@ def run_tournament(
         output: How to print the standings at the end.
     """
     check_numpy()
-    if export is not None and replay == "none":
-        raise UsageError("--replay none cannot be combined with --export, which writes the replays")
+    if replay == "none" and (export is not None or transcripts):
+        why = "--transcripts, which are in the replays" if transcripts else "--export, which writes the replays"
+        raise UsageError(f"--replay none cannot be combined with {why}")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -190,10 +154,11 @@ def run_tournament(
         part,
         cluster.cluster is not None,
         seeds_from,
+        forfeit,
     )
     with arranged as plan:
         if export is not None:
-            exported.check(export[0], plan.game)
+            exported.check(export[0], plan.game, export[1], opening_book.openings)
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -250,14 +215,15 @@ def _arranged(
     part: Shard,
     travel: bool,
     seeds_from: Path | None,
+    forfeit: bool,
 ) -> tuple[Path, AbstractContextManager[Plan]]:
     """Returns the tournament's folder, and the plan to play there: a new one, or that of a folder with games."""
     if len(bots) == 1 and game is None and ledger is None and Path(bots[0], PLAN).is_file():
         ledger, bots = Path(bots[0]), ()
+    if ledger is not None:
+        refuse_contest(ledger)
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
-        if played := next(filter(None, (contest.command(ledger) for contest in contests())), ""):
-            raise UsageError(f"{ledger} is a contest, which plays without end; to go on: {played}")
         if setup != SetupOptions() or opening_book != OpeningOptions():
             raise UsageError(
                 f"{ledger}: other rules, openings, times or limits need the whole command with --game, or "
@@ -285,7 +251,7 @@ def _arranged(
     check_used(request.format or ROUND_ROBIN, request.seats, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
-    return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
+    return folder, organise.arranged(request, folder, before is not None, False, travel, _note, forfeit)
 
 
 def _shard(text: str | None) -> Shard:
@@ -355,6 +321,7 @@ def merge(folder: Path, *others: Path) -> int:
     """
     if not others:
         raise UsageError("no folder to copy from is named; expected `referee tournament merge FOLDER OTHER`")
+    refuse_contest(folder)
     base = folder if (folder / PLAN).exists() else others[0]
     plan = read_plan(base / PLAN)
     for other in others:
@@ -389,6 +356,7 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     if replay is None:
         raise UsageError(f"{key}: its replay was not kept; a tournament keeps all of them with `--replay all`")
     path = REPLAYS / f"{game_name(key)}.jsonl" if file is None else file
+    REPLAY.refuse_other(path) if file is None else REPLAY.check_place(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, gzip.compress(replay, 6, mtime=0) if path.suffix == ".gz" else replay)

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from functools import partial
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import msgspec
@@ -48,6 +50,8 @@ from referee.protocol.messages import Encoding
 from referee.protocol.text import counted
 
 TUNED, START = "tuned", "start"
+LEAST_MINUTES = 1 / 60
+"""What a gate gets if the tuning has ended just in time."""
 
 
 class Tuned(Struct, frozen=True):
@@ -145,8 +149,9 @@ def tune(
         best = values(parameters, spsa.best)
         return Tuned(rules.name, bot, request.seed, played.games, played.faults, spsa.moved, dict(start), dict(best))
 
+    max_s, started = inf if when.max_minutes is None else 60 * when.max_minutes, monotonic()
     try:
-        end = run(partial(_play, played, workers.opened(contest), RunningLine(every, 0), so_far))
+        end = run(partial(_play, played, workers.opened(contest), RunningLine(every, 0), so_far, max_s))
     except (RunError, Ended) as error:
         if spsa.told:
             raise SoFar(error, so_far(), _shown(so_far())) from error
@@ -154,13 +159,16 @@ def tune(
     result = so_far()
     if not json:
         out.print(_shown(result))
-    if end is End.COSTLY:
-        err.print(f"{end}: the tuning has cost ${played.cost:.2f}, and no gate is played")
-    if end is End.COSTLY or result.tuned == result.start:
+    if end is not End.FINISHED:
+        err.print(_unfinished(end, played))
+    if end is not End.FINISHED or result.tuned == result.start:
         if json:
             print_json(result)
         return INCONCLUSIVE
     folder = new_folder(f"{rules.name}-tune") if ledger is None else ledger
+    if when.max_minutes is not None:
+        left = when.max_minutes - (monotonic() - started) / 60
+        terms = msgspec.structs.replace(terms, max_minutes=max(LEAST_MINUTES, left))
     max_cost = None if terms.max_cost is None else terms.max_cost - played.cost
     report = _gate(rules, bot, result, request, folder, terms, workers, every, max_cost)
     if json:
@@ -172,14 +180,22 @@ def tune(
     return CODES[report.decision]
 
 
-async def _play(played: TuningGames, opening: Any, line: RunningLine, so_far: Any) -> End:
+def _unfinished(end: End, played: TuningGames) -> str:
+    """Says what a limit has stopped, and what was not played."""
+    if end is End.COSTLY:
+        return f"{end}: the tuning has cost ${played.cost:.2f}, and no gate is played"
+    total = played.spsa.steps * played.seats
+    return f"stopped by --max-minutes: {played.games:,} of {total:,} games of the tuning are played, and no gate"
+
+
+async def _play(played: TuningGames, opening: Any, line: RunningLine, so_far: Any, max_s: float) -> End:
     def counted_step() -> None:
         line.show(played.games, lambda per_minute: _line(played, so_far(), per_minute))
 
     played.counted = counted_step
     with progress():
         async with opening as pool:
-            return await played.play(pool)
+            return await played.play(pool, max_s=max_s)
 
 
 def _line(played: TuningGames, result: Tuned, per_minute: float) -> str:
@@ -195,7 +211,7 @@ def _shown(result: Tuned) -> Text:
     ]
     if result.tuned == result.start:
         lines.append("the values are those of the start: there is no gate to play")
-    if not result.moved:
+    if result.games and not result.moved:
         lines.append(f"no game pair had a winner: nothing depends on the values{_unread(result)}")
     return Text("\n").join(map(Text, map(printable, lines)))
 

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import dask.config
 import distributed
@@ -24,9 +23,10 @@ from msgspec import Struct
 from referee.addons.tournament.execution import dask_worker, worker_messages
 from referee.addons.tournament.execution.dask_worker import Reply, WorkerDied
 from referee.addons.tournament.execution.worker_messages import Contest, Failed, Job
-from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, Unbuilt, WorkerPool
+from referee.addons.tournament.execution.worker_pool import DRAIN_S, Event, Lost, Unbuilt, WorkerPool
 from referee.addons.tournament.plan import Entry, Plan
 from referee.addons.tournament.store import bot_archives
+from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.kept_rules import kept_rules
 
@@ -102,7 +102,7 @@ class DaskPool(WorkerPool):
         return self._workers - self._unable.keys()
 
     def room(self) -> int:
-        return 0 if self._stopping else QUEUED_JOBS * len(self._able) - len(self._jobs)
+        return 0 if self._stopping else self.queued_jobs * len(self._able) - len(self._jobs)
 
     async def give(self, job: Job) -> None:
         self._jobs[job.number] = given = _GivenJob(self._able_to_play(job), trio.CancelScope())
@@ -339,9 +339,10 @@ def check_address(address: str, tls: Tls) -> None:
 
     Then waits until something listens there. Raises RunError after `CONNECT_S`.
     """
-    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    expected = "expected an address such as tls://HOST:8786"
+    parts = typed_address(address if "://" in address else f"tcp://{address}", f"--cluster {address}", expected)
     if parts.hostname is None or parts.port is None:
-        raise UsageError(f"--cluster {address}: expected an address such as tls://HOST:8786")
+        raise UsageError(f"--cluster {address}: {expected}")
     if parts.scheme != "tls" and not _loopback(parts.hostname):
         raise UsageError(
             f"--cluster {address}: a Dask port runs anybody's code; beyond this machine it must be tls://, "

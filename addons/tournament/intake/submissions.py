@@ -122,7 +122,7 @@ def submissions(path: Path, newest: bool = False) -> list[Submission]:
 
 def _is_note(path: Path, file: str) -> bool:
     name, suffix = file.lower(), Path(file).suffix.lower()
-    if name.startswith(".") or is_of_the_system(name):
+    if is_of_the_system(name):
         return True
     is_about = suffix in ("", ".txt") and name.removesuffix(suffix) in ABOUT
     return (suffix in NOTES or is_about) and os.path.isfile(path) and not os.access(path, os.X_OK)

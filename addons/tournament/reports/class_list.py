@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +22,10 @@ UNCLEAR = "not clear whose it is:"
 """Begins the status of a person whose name several rows have."""
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 """How a cell begins that a spreadsheet runs as a formula (OWASP, CSV injection)."""
+NUMBER = re.compile(r"\+?\d[\d .,/-]*")
+"""A cell that is a number, such as of a student, and no name of a column."""
+MOST_SHOWN = 60
+"""The most letters of a cell that a doubt shows."""
 BOM = "\ufeff"
 """Begins a text that Excel is to read as UTF-8."""
 CLASS = "class "
@@ -73,14 +77,14 @@ def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     return written.getvalue().rstrip("\n")
 
 
-def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
+def read_class_list(path: Path, known: Iterable[str] = ()) -> tuple[ClassList, list[str]]:
     """Reads a class list, and returns it with what may be read wrong. UsageError if it is none.
 
-    Its first line names the columns, unless that has an address.
+    Its first line names the columns, unless that has an address. `known`: the names under which people handed in.
     """
     try:
         text, doubts = decoded(read_limited(path))
-        listed, more = class_list(text)
+        listed, more = class_list(text, known)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {reason(error)}") from error
     except (UsageError, ValueError) as error:  # a NUL in the name is a ValueError
@@ -88,7 +92,7 @@ def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
     return listed, [*doubts, *more]
 
 
-def class_list(text: str) -> tuple[ClassList, list[str]]:
+def class_list(text: str, known: Iterable[str] = ()) -> tuple[ClassList, list[str]]:
     """Reads the text of a class list; see `read_class_list`."""
     found, doubts = people(text), list[str]()
     columns, persons = found.header, found.rows
@@ -98,9 +102,36 @@ def class_list(text: str) -> tuple[ClassList, list[str]]:
         raise UsageError("expected a line with the names of the columns, and a line for each person")
     if columns is None:
         doubts.append("line 1 has an address, so that it is a person and does not name the columns")
+    else:
+        doubts += _doubts(columns, persons, known)
     names = [name or f"column {number}" for number, name in enumerate(columns or [""] * found.width, 1)]
     taken: set[str] = set()
     return ClassList(tuple(free(name, taken, " {}") for name in names), tuple(persons)), [*doubts, *found.doubts]
+
+
+def names_of(handed_in: Iterable[HandedIn]) -> set[str]:
+    """Returns all names under which people handed in, with the numbers that course systems have for them."""
+    return {name for each in handed_in for name in (each.name, *each.ids)}
+
+
+def _doubts(columns: Sequence[str], persons: Sequence[Sequence[str]], known: Iterable[str]) -> Iterator[str]:
+    """Yields why the first line may be a person, or a title, and not name the columns."""
+    keys = {key for name in known for key in _keys(name)}
+    strange = [f"{cell[:MOST_SHOWN]}, a number" for cell in columns if NUMBER.fullmatch(cell)]
+    strange += [f"{text[:MOST_SHOWN]}, who handed in" for text in _texts(columns) if not keys.isdisjoint(_keys(text))]
+    if strange:
+        yield (
+            f"the first line is taken for the names of the columns, but has {'; '.join(strange[:SHOWN])}; if it is a "
+            "person, add a line with the names of the columns above it"
+        )
+    filled = [sum(map(bool, cells)) for cells in zip(*persons, strict=True)]
+    if any(not name and 2 * count > len(persons) for name, count in zip(columns, filled, strict=True)):
+        yield "the first line has no name for a column that others fill; if it is a title, remove it"
+
+
+def _texts(person: Sequence[str]) -> list[str]:
+    """Returns the cells of a line, and each two that follow each other, as in first and last name."""
+    return [*person, *(f"{one} {other}" for one, other in pairwise(person) if one and other)]
 
 
 def with_class(
@@ -124,8 +155,7 @@ def with_class(
     result = [{**row} for row in rows]
     for person in listed.people:
         cells = {f"{CLASS}{column}": cell for column, cell in zip(listed.columns, person, strict=True)}
-        texts = [*person, *(f"{one} {other}" for one, other in pairwise(person) if one and other)]
-        found = [owners[key] for text in texts for key in _keys(text) if key in owners]
+        found = [owners[key] for text in _texts(person) for key in _keys(text) if key in owners]
         mine = next((places[0] for places in found if len(places) == 1), None)
         if mine is not None and str(rows[mine]["name"]) in teams and f"{CLASS}{listed.columns[0]}" in result[mine]:
             result.append({**rows[mine], **cells})  # another one of the same team

@@ -16,10 +16,14 @@ from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
 
 
-def check(name: str, game: str) -> None:
-    """Raises UsageError for a format that cannot hold the games of a tournament, RunError without its extra."""
+def check(name: str, game: str, path: Path, openings: Path | None) -> None:
+    """Raises UsageError for a format that cannot hold the games of a tournament, RunError without its extra.
+
+    UsageError also if the path has a file that may not be replaced, such as `openings`, which is read.
+    """
     if not records.check(name, find_game(game)):
         raise UsageError(f"--export {name}: a file of this format holds one match, and a tournament has several")
+    records.check_place(name, find_game(game), path, openings)
 
 
 def export(name: str, plan: Plan, folder: Path, book: Book, path: Path, event: str = "") -> tuple[int, int]:

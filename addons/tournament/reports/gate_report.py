@@ -1,5 +1,6 @@
 """Reports on a gate: lines for a terminal, Markdown for a pull request, JUnit XML for other programs."""
 
+import re
 import shlex
 from xml.etree import ElementTree
 
@@ -18,6 +19,7 @@ from referee.addons.tournament.statistics.score import Strength
 from referee.harness.cli.reports.figures import interval, number
 from referee.harness.common.markdown import escaped
 from referee.harness.common.measures import in_standings
+from referee.harness.common.output import FileKind
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted, printable
 
@@ -135,6 +137,9 @@ def _sign(strength: Strength, run: Report) -> int:
     measured = strength.nelo if run.terms.unit is Unit.NELO else strength.elo
     above = measured.low is not None and measured.low > 0
     return int(above) - int(measured.high is not None and measured.high < 0)
+
+
+MARKDOWN = FileKind("the result of a gate", re.compile(rb"([^\n]+\n\n)?### [^\n]+ against [^\n]+ at [^\n]+: "))
 
 
 def markdown(run: Report) -> str:

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from referee.addons.tournament.formats.designs import rows as seatings
+from referee.addons.tournament.formats.ladder import PLACES
 from referee.addons.tournament.formats.swiss import swiss_state
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports import figures
@@ -32,6 +34,8 @@ WORDS = {
     Tie.RATING: "Elo",
 }
 REFERENCE = "reference bots are the organiser's: they play as the others do, and have no place"
+COMMAND = "; `referee "
+"""Where the command begins that a note may end with. Only the organiser reads it."""
 MANY_FAULTS = 0.1
 """The share of games with a fault from which a note says so about a leader."""
 
@@ -46,6 +50,11 @@ def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
         rules.append("a lot")
         return f"ranked by the place in the group, then points a game; in a group by {', then '.join(rules)}"
     return f"ranked by {', then '.join(rules)}{EQUAL}"
+
+
+def without_command(note: str) -> str:
+    """Returns a note as everybody may read it."""
+    return note.partition(COMMAND)[0]
 
 
 def leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
@@ -104,8 +113,23 @@ def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:
         yield f"{counted(played, 'round')}, not {plan.rounds}: then all bots have met"
     if late := [plan.bots[bot].name for bot in state.too_late()]:
         yield (
-            f"{listed(late, LISTED)} came after the last round, and will not play; "
-            f"`referee tournament run DIR --rounds {played + 1}` plays another round"
+            f"{listed(late, LISTED)} came after the last round, and will not play"
+            f"{COMMAND}tournament run DIR --rounds {played + 1}` plays another round"
+        )
+
+
+def never_drawn(plan: Plan, book: Book) -> Iterator[str]:
+    """Names the bots of a ladder without a game if its last game is played, and says how they get some."""
+    if plan.format != "ladder" or not plan.games:
+        return
+    names = {entry.ident: entry.name for entry in plan.bots if not entry.absent}
+    played = [bots_of(line_up) for line_up, games in book.line_ups.items() for _ in games]
+    late = names.keys() - {bot for bots in played for bot in bots}
+    if late and sum(set(bots) <= names.keys() for bots in played) >= plan.games:
+        more = plan.games + len(late) * PLACES * len(seatings(plan.seats))
+        yield (
+            f"{listed([name for bot, name in names.items() if bot in late], LISTED)}: no game, because all "
+            f"{plan.games:,} are played{COMMAND}tournament run DIR --games {more}` plays more"
         )
 
 

@@ -16,7 +16,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 ADDRESS = re.compile(r"[^@<>]*<[^\s@<>:;,|]+@[^\s@<>:;,|]+>|[^\s@<>:;,|]+@[^\s@<>:;,|]+")
 """An address, with a name before it or not."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
+SEPARATOR_LINE = re.compile(r'\s*"?sep=([^\r\n"])"?\1*+[ \t]*+(\r\n?|\n)', re.IGNORECASE)
 """The first line of a file that tells Excel the separator."""
 SHOWN = 5
 """The most lines that a doubt names."""
@@ -59,7 +59,7 @@ def people(text: str) -> People:
     text = text.removeprefix("\ufeff")
     named = SEPARATOR_LINE.match(text)
     if named is not None:
-        text = text[named.end() :]
+        text = "\n" * len(named[0].splitlines()) + text[named.end() :]  # doubts name the lines of the file
     tables, problem = {}, csv.Error()
     for each in named[1] if named else SEPARATORS:
         try:

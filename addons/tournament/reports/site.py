@@ -25,6 +25,7 @@ from referee.addons.tournament.reports.bracket_drawing import BOX, drawing
 from referee.addons.tournament.reports.closest import Close, closest
 from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
+from referee.addons.tournament.reports.notes import without_command
 from referee.addons.tournament.reports.order import UNEQUAL, figure
 from referee.addons.tournament.reports.past_tables import PastTable, frozen
 from referee.addons.tournament.reports.readers import Reader, published
@@ -129,10 +130,13 @@ def write(
 
 
 def shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
-    """Leaves out which bots are the same program, unless the organiser reads: that is between them and the authors."""
+    """Leaves out commands and which bots are the same program, unless the organiser reads.
+
+    That bots are the same program is between the organiser and their authors.
+    """
     if reader is not Reader.ORGANISER:
         alike = same_programs(plan)
-        result.notes = [note for note in result.notes if note not in alike]
+        result.notes = [without_command(note) for note in result.notes if note not in alike]
     return result
 
 

@@ -5,6 +5,7 @@ It is a zip. Nothing else is needed to check the games, or to let the bots play 
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -19,7 +20,7 @@ from referee.addons.tournament.reports import site
 from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES, claimed
 from referee.harness.common.errors import UsageError, writing
-from referee.harness.common.output import whole_file
+from referee.harness.common.output import FileKind, whole_file
 from referee.harness.common.paths import read_limited
 from referee.harness.programs import zip_archive
 from referee.protocol.errors import UNDECODABLE
@@ -31,6 +32,7 @@ SITE = "site"
 PARTS = (PLAN, BOTS, LINES, PACKS, RULES)
 FINALS, FACTS = "finals", "final.json"
 """Where a hosted contest keeps its finals, and what each says of its seed."""
+KIND = FileKind("the archive of a tournament", re.compile(rb"PK\x03\x04.{26}" + re.escape(PLAN.encode()), re.DOTALL))
 MOST_BYTES, MOST_FILES = 64 << 30, 200_000
 """Of an archive that is read."""
 PIECE = 1 << 20
@@ -41,6 +43,7 @@ def write(folder: Path, to: Path) -> int:
     plan = read_plan(folder / PLAN)
     if to.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"{to} is in the tournament's folder; write the archive elsewhere")
+    KIND.check_place(to)
     sums: dict[str, str] = {}
     with claimed(folder), writing(to), tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         pages = Path(scratch, SITE)

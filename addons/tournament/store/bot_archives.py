@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from threading import get_ident
@@ -32,7 +32,7 @@ from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import split_name
 from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants, name_of
-from referee.harness.programs.start_problem import check_start
+from referee.harness.seats.trial_start import check_start
 from referee.protocol.text import listed
 
 UNPACKED = "bundles"
@@ -46,24 +46,48 @@ class Found(Struct, frozen=True):
     content: BotArchive | None = None
     """Its files, if it has any of its own and can travel."""
     whole: Path | None = None
-    """Its archive, of a kind that travels as one."""
+    """Its archive, if that is copied as it is."""
 
 
 @contextmanager
 def finding(
-    specs: Iterable[str], game: str, readable: Sequence[str] = (), start: Path = Path()
+    specs: Iterable[str],
+    game: str,
+    readable: Sequence[str] = (),
+    start: Path = Path(),
+    on_absent: Callable[[str], None] | None = None,
 ) -> Iterator[list[Found]]:
     """Finds bots, named as for a match, and unpacks zip files for the block.
 
     `readable`: what the user shows to bots besides their own folders, which a `bundle` may then name. `start`: the
-    folder at which their paths and command lines start.
+    folder at which their paths and command lines start. `on_absent`: a folder that does not say what to run is an
+    absent bot, and this gets a sentence about it.
 
-    Raises UsageError for a wrong name, before anything is built.
+    Raises UsageError that names all wrong bots, before anything is built.
     """
+    found, wrong = [], []
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         with chdir(start):
-            found = [_find(spec, Path(scratch, str(number)), game, readable) for number, spec in enumerate(specs)]
+            for number, spec in enumerate(specs):
+                try:
+                    found.append(_find(spec, Path(scratch, str(number)), game, readable))
+                except UsageError as error:
+                    if on_absent is None or not os.path.isdir(expanded(split_name(spec)[1])):
+                        wrong.append(str(error))
+                        continue
+                    found.append(_broken(spec))
+                    on_absent(f"{found[-1].entry.name} is absent: {error}")
+        if wrong:
+            raise UsageError(wrong[0] if len(wrong) == 1 else f"{len(wrong)} bots are wrong: {'; '.join(wrong)}")
         yield found
+
+
+def _broken(spec: str) -> Found:
+    """Returns an absent bot: a folder with all its files, since it does not say which of them are the bot's."""
+    name, rest = split_name(spec)
+    path = expanded(rest).resolve()
+    content = archive.read(path)
+    return Found(Entry(name or path.name, "", content.identity, path.name, absent=True), content)
 
 
 def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found:
@@ -206,16 +230,33 @@ def _install(entry: Entry, home: Path, path: Path) -> Path:
         if not home.is_dir():
             new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
-                (new / "bot").mkdir()
-                zip_archive.extract(path, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
-                identity = archive.read(new / "bot", left_out=()).identity
-                maker = zip_archive.maker_of(path) or version()
-                if entry.hash not in (identity, _sha256(identity, entry.inside), _sha256(identity, maker)):
+                if not _extracted(entry, path, new / "bot"):
                     raise _other_content(entry, path)
                 (new / "bot").rename(home)
             finally:
                 remove(new)
     return home
+
+
+def is_archive_of(entry: Entry, path: Path) -> bool:
+    """Whether an archive, perhaps a stranger's, has the content that the bot's hash says. The cache is not asked.
+
+    UsageError for an archive that cannot be unpacked.
+    """
+    if is_whole(entry):
+        kind = kinds.kind_of(entry.bot)
+        return kind.identified(f"{kind.prefixes[0]}{path}")[1] == entry.hash
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        return _extracted(entry, path, Path(scratch, "bot"))
+
+
+def _extracted(entry: Entry, path: Path, folder: Path) -> bool:
+    """Unpacks a zip file into a new folder. Returns whether it has the content that the bot's hash says."""
+    folder.mkdir()
+    zip_archive.extract(path, folder, zip_archive.USER_BYTES, zip_archive.USER_FILES)
+    identity = archive.read(folder, left_out=()).identity
+    maker = zip_archive.maker_of(path) or version()
+    return entry.hash in (identity, _sha256(identity, entry.inside), _sha256(identity, maker))
 
 
 def _other_content(entry: Entry, archive: Path) -> RunError:
@@ -247,14 +288,16 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
         spec = str(home_of(entry) / entry.inside)
     else:
         spec = str(_installed(entry, _archive(folder, entry)) / entry.inside)
+    building = limits
     if kinds.is_path(entry.bot):  # its archive has what `bundle` names
         seen = (*limits.isolation.readable, str(home_of(entry)))
-        limits = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
+        building = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
     with chdir(entry.cwd or "."):
-        (found,) = entrants([spec], game, limits)
-    check_start(entry.name, found.argv[0])
+        (found,) = entrants([spec], game, building)
     argv = found.argv if not kinds.kind_of(entry.bot).travels else kinds.in_a_copy(found.argv)
-    return msgspec.structs.replace(found, name=entry.name, argv=argv)
+    found = msgspec.structs.replace(found, name=entry.name, argv=argv)
+    check_start(found, limits)
+    return found
 
 
 def _whole_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant:
@@ -264,6 +307,7 @@ def _whole_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant
         found = _unpacked(entry, _archive(folder, entry), limits.isolation)
     if found is None:
         raise RunError(f"{entry.name}: its {kind.name} was removed from the cache")
+    check_start(found, limits)
     return found
 
 

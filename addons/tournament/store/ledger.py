@@ -20,10 +20,11 @@ from msgspec import Struct
 
 from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.measures import in_standings
-from referee.harness.common.paths import make_folder, opener, replace_file
+from referee.harness.common.paths import TOURNAMENT_FILE, make_folder, opener, replace_file
 from referee.harness.process.machine_effects import MachineEffects
 
-PLAN, LINES, PACKS, BOTS, RULES = "tournament.toml", "ledger", "replays", "bots", "rules"
+PLAN = TOURNAMENT_FILE
+LINES, PACKS, BOTS, RULES = "ledger", "replays", "bots", "rules"
 """The files and folders of a tournament."""
 LOCK = ".lock"
 READ_BYTES = 1 << 20

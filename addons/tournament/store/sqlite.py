@@ -1,5 +1,6 @@
 """Exports a ledger to SQLite, for queries of your own."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +9,7 @@ from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import FIGURES, Line
 from referee.harness.common.errors import RunError, writing
-from referee.harness.common.output import whole_file
+from referee.harness.common.output import FileKind, whole_file
 
 SCHEMA = """
 CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER, void INTEGER);
@@ -26,14 +27,19 @@ CREATE TABLE faults (
     turn INTEGER, noise INTEGER, words TEXT
 );
 """
+KIND = FileKind(
+    "a database of games", re.compile(rb"SQLite format 3\0.*CREATE TABLE bots \(ident TEXT PRIMARY KEY", re.DOTALL)
+)
 BATCH = 10_000
 
 
 def write(plan: Plan, folder: Path, to: Path) -> int:
     """Writes every game that counts to a new database at `to`, replacing an old one. Returns the number of games.
 
-    Seeds are text, because SQLite has no unsigned integers of 64 bits. Raises RunError if it cannot be written.
+    Seeds are text, because SQLite has no unsigned integers of 64 bits. Raises RunError if it cannot be written,
+    UsageError for a place that another file has.
     """
+    KIND.check_place(to)
     try:
         with writing(to), whole_file(to) as new, closing(sqlite3.connect(new)) as database:
             return _fill(database, plan, folder)

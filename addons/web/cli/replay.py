@@ -13,7 +13,7 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.installed import extra_command
-from referee.harness.common.output import write_whole
+from referee.harness.common.output import refuse_tournament, write_whole
 from referee.harness.replay.formats.originals import read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
 
@@ -54,8 +54,9 @@ def replay_transcript(replay: Path, file: Path, *, force: bool = False, game: Ga
 
 
 def _refuse(replay: Path, file: Path, force: bool) -> None:
-    """Raises UsageError if the page would replace the replay, or any other file without `force`."""
+    """UsageError if the file would replace the replay, or another file without `force`, or change a tournament."""
     refuse_same_file(replay, file)
+    refuse_tournament(file)
     if file.is_file() and not force:
         raise UsageError(f"{file} exists; --force replaces it")
 
@@ -104,7 +105,7 @@ def replay_video(
     if first < 0 or (to is not None and to < first):
         raise UsageError(f"--from {first} --to {to}: expected turns from 0 on, the first one first")
     width, height = _size(size)
-    refuse_same_file(replay, file)
+    _refuse(replay, file, force)
     turns = write_film(read_record(replay), file, Cut(first, to, seconds, width, height, theme), force)
     out.print(f"{file}  ({counted(turns, 'turn')}, {file.stat().st_size >> 10} KiB)")
     return PLAYED

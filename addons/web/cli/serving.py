@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from referee.addons.web.guard import reachable
+from referee.addons.web.addresses import reachable
 from referee.harness.cli.screen import out
 
 

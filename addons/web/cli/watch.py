@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from referee.harness.cli.added import PlayOptions
-from referee.harness.cli.options import MORE, given
+from referee.harness.cli.options import MORE, MORE_TITLE, NOT_NEGATIVE, given
 from referee.harness.cli.screen import err
 from referee.harness.common.errors import UsageError
 from referee.harness.match.match import Match
@@ -28,7 +28,7 @@ class WatchOptions(PlayOptions):
     """Start paused: the first turn waits for the page."""
     bind: Annotated[str, MORE] = "127.0.0.1"
     """The address on which the pages are served."""
-    port: Annotated[int, MORE] = 0
+    port: Annotated[int, Parameter(group=MORE_TITLE, validator=NOT_NEGATIVE)] = 0
     """Their port; 0 means any free port."""
     no_browser: Annotated[bool, MORE] = False
     """Print the links only, and open no browser."""

@@ -1,5 +1,7 @@
 """Where a server listens, and how much a client may send it."""
 
+import ipaddress
+import re
 import socket
 
 from msgspec import Struct
@@ -8,6 +10,8 @@ from referee.harness.common.errors import UsageError, reason
 
 OPEN_FILES = 8192
 """The file descriptors that a server needs for its connections."""
+_NAME = re.compile(r"[\w.-]+")
+_PORT = re.compile(r"[0-9]{1,9}")
 GRACE_S = 0.2
 """How long open requests may take when a server ends."""
 
@@ -29,6 +33,26 @@ class RequestLimits(Struct, frozen=True):
     """The same for one address, in the web process. A class behind one router has one address."""
 
 
+def where_to_listen(text: str, typed: str) -> tuple[str, int]:
+    """Returns the host and the port of ADDRESS:PORT. An empty host means every address.
+
+    UsageError for another text; `typed` says in it what somebody typed.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    is_host = host == "" or _is_address(host) or _NAME.fullmatch(host)
+    if not colon or not is_host or not _PORT.fullmatch(port) or int(port) >= 1 << 16:
+        raise UsageError(f"{typed}: expected ADDRESS:PORT, such as 127.0.0.1:8080")
+    return host, int(port)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(host))
+    except ValueError:
+        return False
+
+
 def listen(host: str, port: int = 0) -> socket.socket:
     """Returns a listening socket; port 0 means any free port. Raises UsageError if the address cannot be used."""
     try:
@@ -38,5 +62,7 @@ def listen(host: str, port: int = 0) -> socket.socket:
         raise UsageError(f"cannot listen on {host}:{port}: {reason(error)}") from error
     except OverflowError as error:
         raise UsageError(f"cannot listen on port {port}: expected 0 to 65535") from error
+    except TypeError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: no host can have that name") from error
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from referee.addons.web.guard import FOREIGN, bracketed, is_foreign
+from referee.addons.web.addresses import bracketed
+from referee.addons.web.guard import FOREIGN, is_foreign
 from referee.addons.web.server.host_names import may_be_called, read_aliases
-from referee.addons.web.server.limits import OPEN_FILES, RequestLimits, listen
+from referee.addons.web.server.limits import OPEN_FILES, RequestLimits, listen, where_to_listen
 from referee.addons.web.server.link import WebLink, open_link
 from referee.addons.web.server.pages import Page, Pages
-from referee.harness.common.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
@@ -219,10 +219,7 @@ def address_of(listening: socket.socket) -> str:
 def listening_at(bind: str) -> socket.socket:
     """Returns a socket that listens at ADDRESS:PORT. Raises UsageError."""
     allow_descriptors(OPEN_FILES)
-    host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdigit():
-        raise UsageError(f"cannot listen on {bind!r}: expected ADDRESS:PORT, such as 127.0.0.1:8080")
-    listening = listen(host.strip("[]"), int(port))
+    listening = listen(*where_to_listen(bind, f"cannot listen on {bind!r}"))
     # Accepted connections inherit these, which close the connection of a client that stops reading or vanishes.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -24,6 +24,8 @@ class Format(Struct, frozen=True):
     name: str
     """As for `replay export`."""
     game: str
+    begins: bytes
+    """The first bytes of such a file."""
     contents: str
     """What such a file holds and what it does not."""
     reader: type[replay_txt.Reader]
@@ -38,6 +40,7 @@ FORMATS: Sequence[Format] = (
     Format(
         name="aiarena21-replay",
         game="aiarena21",
+        begins=replay_txt.FIRST_BYTES,
         contents=replay_txt.CONTENTS,
         reader=replay_txt.Reader,
         standing=replay_txt.standing,

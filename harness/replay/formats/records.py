@@ -1,5 +1,6 @@
 """Replays in the formats of other programs: the games' own (PGN, SGF), and the original competitions'."""
 
+import re
 import socket
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -8,7 +9,7 @@ from pathlib import Path
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.game_files import GameFiles, Move, Occasion, Record, files_of
-from referee.harness.common.output import whole_file
+from referee.harness.common.output import FileKind, whole_file
 from referee.harness.replay.formats import originals
 from referee.harness.replay.lines import Opening, Turn
 from referee.harness.replay.reader import Replay, refuse_same_file
@@ -21,6 +22,13 @@ def check(name: str, game: Game) -> bool:
     UsageError for an unknown format or another game's, RunError if the extra of the format is missing.
     """
     return _found(name, game) is not None
+
+
+def check_place(name: str, game: Game, path: Path, *inputs: Path | None) -> None:
+    """UsageError as in `FileKind.check_place`, and in `check`."""
+    files = _found(name, game)
+    begins = originals.find(name, game.name).begins if files is None else files.begins
+    FileKind(f"a file of the format {name}", re.compile(re.escape(begins))).check_place(path, *inputs)
 
 
 def export(name: str, replay: Replay, path: Path, occasion: Occasion | None = None) -> None:
@@ -37,9 +45,10 @@ def occasion_of(replay: Replay) -> Occasion:
 def export_all(name: str, replays: Iterable[tuple[Replay, Occasion]], game: Game, path: Path) -> int:
     """Writes replays to `path` in another format, and returns how many.
 
-    UsageError as in `check` and if it would replace a replay, Difference if a replay does not verify, RunError if the
-    file cannot be written. The file is written at once or not at all.
+    UsageError as in `check_place` and if it would replace a replay, Difference if a replay does not verify, RunError if
+    the file cannot be written. The file is written at once or not at all.
     """
+    check_place(name, game, path)
     files, count = _found(name, game), 0
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)

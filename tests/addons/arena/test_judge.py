@@ -395,6 +395,11 @@ def test_judge_prints_a_table_or_one_object_and_keeps_the_replays(
     assert run["cases"][0]["match"]["result"]["reason"] == "X_WIN"
     assert {path.stem for path in Path("records").glob("*.jsonl")} == {"BASE_AI_O", "C_AI_X_FIRST"}
 
+    before = sorted(Path().rglob("*"))
+    code, out, err = judged(capsys, "--game", "tictactoe", "@advanced", "--replay", "none")
+    assert (code, err) == (0, "") and out.splitlines()[-1].split()[0] == "sum"
+    assert sorted(Path().rglob("*")) == before
+
 
 @pytest.mark.parametrize(
     ("game", "bot", "words"),

@@ -18,6 +18,7 @@ from scripted import PREAMBLE
 from referee.addons.export.problem import VALIDATOR, ProblemTest, parse_test
 from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
+from referee.tools.changed_addons import ADDONS
 
 SUBMISSION = f"import socket{PREAMBLE}"
 TAKES_ONE = """
@@ -160,6 +161,11 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert "cannot be copied into a package; name a file, a folder or @NAME" in capsys.readouterr().err
     assert main([*command, "nothing.py"]) == 2
     assert main([*command, "@random", "--solution", "nothing.py"]) == 2
+    assert "--solution nothing.py: there is no such file or folder" in " ".join(capsys.readouterr().err.split())
+    for spec in ("llm:gpt", "@random"):
+        assert main([*command, "@random", "--solution", spec]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"--solution {spec}: cannot be copied into a package; name a file or a folder" in said
     assert not (tmp_path / "cup").exists()
     for spec in ("llm:gpt", "kaggle:a.py", "uci:stockfish", "gtp:gnugo", "original:a.py", "human", "me=human"):
         assert main([*command, spec]) == 2
@@ -168,6 +174,23 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
     export(tmp_path / "cup")
     assert main([*command, "@random"]) == 2
     assert "is not an empty folder" in capsys.readouterr().err
+
+
+def test_a_package_has_no_secrets_and_caches_of_the_bots_and_names_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bot = tmp_path / "mine"
+    private = [".env", "a/.npmrc", "venv/pyvenv.cfg", "replays/1.jsonl"]
+    for path in (*private, "a/book"):
+        (bot / path).parent.mkdir(parents=True, exist_ok=True)
+        (bot / path).write_text("")
+    (bot / "bot.py").write_text(TAKES_ONE)
+    (bot / "bot.toml").write_text('run = ["python3", "bot.py"]\n')
+    package = export(tmp_path / "cup", "--solution", str(bot), against=str(bot))
+    named = "left out: mine/.env, mine/a/.npmrc, mine/replays and mine/venv; rename"
+    assert named in " ".join(capsys.readouterr().out.split())
+    for copy in (package / VALIDATOR / "opponent" / "mine", package / "submissions" / "accepted" / "mine"):
+        assert sorted(path.name for path in copy.rglob("*")) == ["a", "book", "bot.py", "bot.toml"]
 
 
 def test_an_opponent_may_have_a_name_like_a_person(tmp_path: Path) -> None:
@@ -187,7 +210,8 @@ def test_an_archive_that_is_no_bot_is_refused_and_leaves_nothing(
     before = sorted(tmp_path.iterdir())
     command = ["export", "problem", "--game", game, "--into", str(tmp_path / "cup"), "--against"]
     assert main([*command, str(tmp_path / "image.tar")]) == 2
-    assert "oci:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "image.tar" in said and ("oci:" in said) == ("images" in ADDONS)
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -1,12 +1,14 @@
 """A tournament as one file: it is checked without the folder, and its best bots play in another contest."""
 
+import hashlib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from contests import referee
-from hosted import contest
+from hosted import Team, contest
 from submissions import zipped
 
 from referee.addons.host import reference_bots, teams
@@ -79,3 +81,28 @@ def test_the_best_bots_of_last_year_are_reference_bots(archived: Path, tmp_path:
     other = Store(contest(tmp_path / "other", "connectfour"))
     with pytest.raises(UsageError, match="is of tictactoe, and this contest of connectfour"):
         reference_bots.enter_archive(other, archived)
+
+
+def test_an_archive_whose_bot_has_other_files_than_its_hash_says_replaces_no_bot(
+    archived: Path, tmp_path: Path
+) -> None:
+    store = Store(contest(tmp_path / "cup"))
+    entry = Team(store, "ann").submit(str(archived.parent / "files" / "ann.zip"))
+    kept = store.folder / "bots" / f"{entry.hash}.zip"
+    before = kept.read_bytes()
+    with zipfile.ZipFile(archived) as old, zipfile.ZipFile(tmp_path / "evil.zip", "w") as new:
+        files = {name: old.read(name) for name in old.namelist()}
+        (other,) = (name for name in files if name.startswith("bots/") and name != f"bots/{kept.name}")
+        files[f"bots/{kept.name}"] = files[other]
+        sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        del sums[tournament_archive.MANIFEST]
+        files[tournament_archive.MANIFEST] = msgspec.json.encode(sums)
+        for name, data in files.items():
+            new.writestr(name, data)
+    for there in (True, False):
+        with pytest.raises(UsageError, match=rf"evil\.zip: bots/{kept.name} has other content than its name says"):
+            reference_bots.enter_archive(store, tmp_path / "evil.zip")
+        assert [path.name for path in kept.parent.iterdir()] == [kept.name] * there
+        assert not there or kept.read_bytes() == before
+        kept.unlink(missing_ok=True)
+    assert not teams.reference_bots(store)

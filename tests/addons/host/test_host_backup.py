@@ -2,11 +2,13 @@
 
 import io
 import os
+import re
 import shutil
 import sqlite3
 import tarfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,7 +18,8 @@ from hosted import Team, contest, games_of, killed, play, playing, until
 
 from referee.addons.host import finals, practice, teams, versions
 from referee.addons.host.backup import backup
-from referee.addons.host.restore import restore
+from referee.addons.host.cli.backup import limits_of
+from referee.addons.host.restore import restore as restore_backup
 from referee.addons.host.store import FILE, Store
 from referee.addons.tournament.inbox import Submit, Withdraw, settle
 from referee.addons.tournament.plan import Entry, read_plan, write_plan
@@ -25,6 +28,7 @@ from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
+restore = partial(restore_backup, limits_of=limits_of)
 
 
 @pytest.mark.slow
@@ -247,6 +251,36 @@ def test_a_plan_that_runs_commands_here_or_turns_isolation_off_needs_trust(cup: 
         shutil.rmtree(tmp_path / "new")
 
 
+WIDE = (
+    ("memory_bytes", 1 << 40, "tournament.toml allows its bots memory 1048576.0 MiB; expected at most 1024.0 MiB"),
+    ("processes", "none", "processes without limit; expected at most 1024"),
+    ("startup_s", 1e9, r"startup_time 1e\+09 s; expected at most 40 s"),
+    ("exit_s", 1e9, "exit_time"),
+    ("build_s", 1e9, "build_time"),
+    ("build_memory_bytes", "none", "build_memory without limit"),
+    ("build_processes", "none", "build_processes without limit"),
+    ("build_disk_bytes", "none", "build_disk without limit"),
+    ("initial_s", "none", "gives its bots no time limit"),
+    ("initial_s", 1e9, "one of more than 3600 s"),
+    ("closing_call_s", 1e9, "one of more than 3600 s"),
+)
+"""A limit of a plan, and why it is refused."""
+
+
+def test_a_plan_whose_bots_may_use_much_more_than_the_default_needs_trust(
+    good: list[tuple[tarfile.TarInfo, bytes]], tmp_path: Path
+) -> None:
+    (text,) = (data.decode() for info, data in good if info.name == PLAN)
+    others = [each for each in good if each[0].name != PLAN]
+    for name, value, reason in WIDE:
+        wide = re.sub(rf'"{name}" = [^,}}]+', f'"{name}" = {msgspec.json.encode(value).decode()}', text)
+        assert wide != text
+        packed(tmp_path / "wide.tar", *others, member(PLAN, wide.encode()))
+        with pytest.raises(UsageError, match=reason):
+            restore(tmp_path / "wide.tar", tmp_path / "new")
+    restore(tmp_path / "wide.tar", tmp_path / "new", trust=True)
+
+
 VERSION = (
     "INSERT INTO submission (team, version, member, handed_in_at, file, path, git_commit, status, bot, hash, entry) "
     "SELECT team, 9, id, 1, 'x', '{path}', '{commit}', '{status}', '{name}', '{hash}', '{entry}' FROM member "
@@ -274,6 +308,15 @@ def setting(name: str, value: object) -> str:
         (setting("check_options", ["--map", "/etc/passwd"]), "may show bots more"),
         (setting("check_options", ["--json"]), "may show bots more"),
         (setting("check_options", {"a": 1}), "damaged value"),
+        (setting("check_options", ["--memory", "none"]), "its check allows its bots memory without limit"),
+        (setting("check_options", ["--limit", "processes=none"]), "its check allows its bots processes without limit"),
+        (setting("check_options", ["--build", "memory=none"]), "its check allows its bots build_memory without limit"),
+        (
+            setting("check_options", ["--build", "time=9m", "--build", "time=9h"]),
+            "build_time 32400 s; expected at most",
+        ),
+        (setting("check_options", ["--limit", "room=1"]), "there is no limit 'room'"),
+        ("UPDATE submission SET size = -1099511627776", "a number below 0"),
         (version(commit="--upload-pack=id"), "names a commit"),
         (version("tournament.toml"), "outside of the contest"),
         (version("uploads/../tournament.toml"), "outside of the contest"),

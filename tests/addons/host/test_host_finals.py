@@ -92,6 +92,31 @@ def test_a_final_is_between_the_versions_that_play_best_first(store: Store) -> N
     assert len(made.bots) == 2 and made.format in BRACKETS and made.bots[0].name in ("bob", "cid", "dan")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "add CUP late=@random",
+        "withdraw CUP ann",
+        "merge CUP other",
+        "prepare teams --into CUP",
+        "prepare teams --into CUP --game tictactoe",
+        "run CUP",
+        "run --ledger CUP",
+        "run --ledger CUP --game tictactoe --format ladder --games 0 @random @baseline",
+        "gate --ledger CUP --resume --game tictactoe @random @baseline",
+    ],
+)
+def test_no_command_of_tournaments_changes_a_contest_or_its_final(words: str, store: Store) -> None:
+    cup, verb = store.folder, [] if words.startswith("gate") else ["tournament"]
+    final = finals.make(store, "cup", "swiss", "organiser Ada")
+    (cup.parent / "teams").mkdir()
+    before = {path: path.read_bytes() for path in cup.rglob("*") if path.is_file()}
+    for folder in (cup, final):
+        said = referee(cup.parent, *verb, *words.replace("CUP", str(folder)).split(), code=2)
+        assert said.endswith(f"{folder} belongs to a contest, which only its own pages change: referee host {cup}\n")
+    assert {path: path.read_bytes() for path in cup.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 61, "a\nb"])
 def test_a_final_has_a_name_that_a_folder_can_have(name: str, store: Store) -> None:
     with pytest.raises(UsageError, match="expected up to 60 letters"):

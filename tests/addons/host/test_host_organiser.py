@@ -50,6 +50,19 @@ def test_a_table_of_teams_becomes_a_table_of_links(served: Served) -> None:
     assert "Weiß" not in organiser.get("/organiser")
 
 
+def test_a_class_list_that_may_be_read_wrong_is_shown_before_marks_are_written(served: Served) -> None:
+    _, organiser, _ = served
+    form = {"rule": "plays = 1.25", "people": "Blue;8\nRoe;9\nDoe\n"}
+    shown = unescape(organiser.post("/organiser/marks", **form))
+    assert "No marks are written yet" in shown and "but has 8, a number; Blue, who handed in" in shown
+    assert "most lines have 2 cells, but line 3 has 1" in shown and 'value="plays = 1.25"' in shown
+    rows = [*csv.DictReader(io.StringIO(organiser.post("/organiser/marks", **form, sure="yes")))]
+    assert [row["class 8"] for row in rows if row["class Blue"] == "Roe"] == ["9"]
+    plain = {"people": "Name;Number\nBlue;8\nRoe;9\n"}
+    rows = [*csv.DictReader(io.StringIO(organiser.post("/organiser/marks", **plain)))]
+    assert [row["name"] for row in rows if row["class Number"]] == ["Blue", "Roe"]
+
+
 def test_a_lost_link_is_replaced_and_the_old_one_ends(served: Served) -> None:
     cup, organiser, _ = served
     first = secret(organiser.post(f"/organiser/teams/{cup.red}/invitation"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hosting import Cup, serving
+from rules_games import COUNTDOWN
 
 from referee.addons.host import practice, submissions, switches
 from referee.addons.host.orders import DatabaseOrders, State
@@ -14,6 +15,7 @@ from referee.addons.host.practice_games import PracticeGames
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common import maps
+from referee.harness.common.known_games import typed_game
 from referee.harness.new.write import kits
 
 pytestmark = pytest.mark.slow
@@ -33,6 +35,24 @@ def test_a_first_bot_in_every_language_is_one_download_away(tmp_path: Path) -> N
             (folder,) = {name.split("/")[0] for name in names}
             assert {f"{folder}/bot.toml", f"{folder}/README.md"} <= {*names}, language
         assert client.get("/kits/cobol.zip").status_code == client.get("/kits/..%2fc.zip").status_code == 404
+
+
+@pytest.mark.parametrize("game", ["openspiel:tic_tac_toe", str(COUNTDOWN)], ids=["openspiel", "folder"])
+def test_a_game_without_first_bots_offers_none_and_tells_what_a_bot_answers(game: str, tmp_path: Path) -> None:
+    cup = Cup(tmp_path, typed_game(game).name)
+    with serving(cup) as client:
+        pages = [client.get(path).text for path in ("/", "/news", "/rules", "/finals")]
+        pages.append(client.get("/team", headers=cup.headers("other")).text)
+        assert not [page for page in pages if "/kits" in page or "irst bot is one download" in page]
+        kits_page, rules = client.get("/kits").text, pages[2]
+        assert "There is no first bot to download for this game" in kits_page and "Each zip" not in kits_page
+        assert "There is no first bot to download for this game" in rules and "These languages" not in rules
+        words = (
+            "Countdown: take one to three from a heap.",
+            "Function <code>take</code>",
+            "Your turn: take one to three.",
+        )
+        assert [each in rules for each in words] == [game == str(COUNTDOWN)] * len(words)
 
 
 def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> None:

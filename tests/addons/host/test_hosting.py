@@ -18,10 +18,12 @@ import psutil
 import pytest
 from contests import referee
 from hostile_teams import HELD_OFF, STOLEN, thief
-from hosting import Browser, Hosted, hosted, numbers, secret, wait_for
+from hosting import Browser, Cup, Hosted, hosted, numbers, secret, wait_for
 from submissions import RUN, folder_of, zipped
 
 from referee.addons.host import finals
+from referee.addons.host.store import FILE
+from referee.addons.host.submissions import BEGUN
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
@@ -290,6 +292,11 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, mo
         stray = cup / "uploads" / "1" / "torn"
         stray.mkdir()
         (stray / "half.zip").write_bytes(b"PK")
+        (stray / BEGUN).touch()
+        kept = [cup / "uploads" / team / "earlier" / "a.zip" for team in ("1", "7")]
+        for file in kept:
+            file.parent.mkdir(parents=True)
+            file.write_bytes(b"PK")
         page = cup / "uploads" / ".coming" / "referee-1"
         page.mkdir()
         (page.parent / "part").write_bytes(b"PK")
@@ -300,6 +307,25 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, mo
     with hosted(cup, "--bind", contest.address.removeprefix("http://"), *options):
         assert [blue.decided(number)["status"] for number in (1, 2)] == ["accepted"] * 2
         assert "Version 2 plays" in blue.get("/team") and not stray.exists()
+        assert all(file.is_file() for file in kept), "another database may name them"
         wait_for(lambda: "Blue" in blue.get("/"))
         assert red.http.get("/team/versions/1/state").json()["status"] == "checking"
     assert [*temporary.iterdir()] == [others] and [*page.parent.iterdir()] == []
+
+
+def test_a_contest_that_has_lost_its_database_or_its_plan_is_refused_and_loses_no_upload(tmp_path: Path) -> None:
+    made = Cup(tmp_path)
+    made.listening.close()
+    made.store.close()
+    cup = made.store.folder
+    upload = cup / "uploads" / "1" / "first" / "bot.zip"
+    upload.parent.mkdir(parents=True)
+    upload.write_bytes(b"PK")
+    for name, trace in ((FILE, "uploads"), (PLAN, FILE)):
+        (cup / name).rename(tmp_path / name)
+        before = sorted(cup.rglob("*"))
+        for words in ((), ("--game", "tictactoe")):
+            said = referee(tmp_path, "host", cup, *words, code=2)
+            assert f"has {trace} of a contest and no {name}; copy {name} back" in said and len(said.splitlines()) == 1
+            assert sorted(cup.rglob("*")) == before and upload.read_bytes() == b"PK"
+        (tmp_path / name).rename(cup / name)

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -91,8 +92,20 @@ def test_the_token_is_sent_to_no_other_address_and_never_printed() -> None:
 
 def test_secrets_and_caches_are_not_packed_and_named(tmp_path: Path) -> None:
     mine = folder_of(tmp_path / "mine")
-    secret = [".env", ".env.local", "a/server.PEM", "id_rsa", "a/.netrc"]
+    secret = [
+        ".env",
+        ".env.local",
+        "a/server.PEM",
+        "id_rsa",
+        "a/.netrc",
+        ".envrc",
+        "a/.npmrc",
+        "a/.git",
+        "a.jks",
+        "b.ppk",
+    ]
     folders = {
+        ".gnupg": ".gnupg/a",
         ".git": ".git/config",
         "env": "env/pyvenv.cfg",
         ".mypy_cache": ".mypy_cache/a/b",
@@ -101,6 +114,8 @@ def test_secrets_and_caches_are_not_packed_and_named(tmp_path: Path) -> None:
     for path in (*secret, *folders.values(), "env/lib/a.py", "a/keys.py", "a/.hidden"):
         (mine / path).parent.mkdir(parents=True, exist_ok=True)
         (mine / path).write_text("")
+    (mine / "env" / "bin").mkdir()
+    (mine / "env" / "bin" / "python").symlink_to(sys.executable)
     with packed(mine) as (file, name, left_out), zipfile.ZipFile(file) as archive:
         assert name == "mine.zip" and left_out == sorted([*secret, *folders])
         assert sorted(archive.namelist()) == ["bot/a/.hidden", "bot/a/keys.py", "bot/bot.py", "bot/bot.toml"]

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -30,6 +31,7 @@ from referee.addons.ladder.beacon import (
 )
 from referee.addons.ladder.draw import drawn_owners, new_games, sampled
 from referee.addons.ladder.records import Claim, hash_of, line_of
+from referee.addons.web.addresses import reachable
 from referee.harness.common.errors import RunError
 
 OWN = BeaconSettings(scheme=ED25519, key=BEACON_KEY.raw.hex(), genesis=START - 1000, period=3, addresses=())
@@ -240,12 +242,19 @@ def test_draws_are_uniform_over_a_hundred_thousand_tries_of_what_a_claim_may_cho
     assert is_uniform(seeds, 256) and is_uniform(owners, 10) and is_uniform(places, 50)
 
 
+BINDS = {"127.0.0.1": "127.0.0.1", "0.0.0.0": reachable("0.0.0.0")}
+"""By the host to listen at, the host under which others ask."""
+if socket.has_dualstack_ipv6():
+    BINDS |= {"[::]": reachable("::"), "[::1]": "[::1]"}
+
+
 @pytest.mark.slow
-def test_a_beacon_of_your_own_serves_no_round_before_its_time(tmp_path: Path) -> None:
-    words = ["ladder", "beacon", str(tmp_path / "b.toml"), "--key", str(tmp_path / "key"), "--bind", "127.0.0.1:0"]
+@pytest.mark.parametrize(("bind", "host"), BINDS.items())
+def test_a_beacon_of_your_own_serves_no_round_before_its_time(tmp_path: Path, bind: str, host: str) -> None:
+    words = ["ladder", "beacon", str(tmp_path / "b.toml"), "--key", str(tmp_path / "key"), "--bind", f"{bind}:0"]
     command = [sys.executable, "-m", "referee.harness.cli.main", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None and "Serving rounds at http://127.0.0.1:" in server.stdout.readline()
+        assert server.stdout is not None and f"Serving rounds at http://{host}:" in server.stdout.readline()
         try:
             settings = msgspec.toml.decode((tmp_path / "b.toml").read_bytes())["beacon"]
             beacon = SignedBeacon(msgspec.convert(settings, BeaconSettings))
@@ -254,6 +263,7 @@ def test_a_beacon_of_your_own_serves_no_round_before_its_time(tmp_path: Path) ->
                 beacon.fetch(999_999_999)
         finally:
             server.terminate()
+    assert settings["addresses"][0].startswith(f"http://{host}:")
     (tmp_path / "key").write_bytes(base64.b64encode(os.urandom(32)))
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2 and "does not fit" in " ".join(done.stderr.split())

@@ -18,6 +18,7 @@ from needs import for_root
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.keys import VARIABLE
+from referee.addons.ladder.new import commit_bot
 from referee.addons.ladder.reading import Ladder
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
@@ -237,6 +238,63 @@ def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
         assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out
 
 
+LINKS = {"file": "runners/one.toml", "folder": "runners", "dangling": "runners/one.toml"}
+
+
+@pytest.mark.parametrize("kind", LINKS)
+def test_no_command_writes_through_a_link_of_the_clone(
+    kind: str, cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    top, outside = cup.repository.folder, tmp_path / "outside"
+    outside.mkdir()
+    if kind != "dangling":
+        (outside / "one.toml").write_text("precious")
+    before = {path.name: path.read_text() for path in outside.iterdir()}
+    for place in (LINKS[kind], "checkpoints", "bots"):
+        git(top, "rm", "--quiet", "-r", "--ignore-unmatch", place)
+        (top / place).parent.mkdir(exist_ok=True)
+        (top / place).symlink_to(outside / "one.toml" if place.endswith(".toml") else outside)
+        git(top, "add", place)
+    git(top, "commit", "--quiet", "-m", "links")
+    (tmp_path / "new.py").write_text("")
+    commands = (
+        ["play", "--runner", "one", "--owner", "ann"],
+        ["witness", "main~1", "--key", str(tmp_path / "key"), "--name", "cleo"],
+    )
+    for place, command in zip((LINKS[kind], "checkpoints"), commands, strict=True):
+        assert main(["ladder", *command, "--folder", str(top)]) == 2
+        assert f"{top / place} is a link; expected plain files" in " ".join(capsys.readouterr().err.split())
+    with Repository(top) as repository, pytest.raises(UsageError, match="bots is a link"):
+        commit_bot(repository, tmp_path / "staged" / "ada")
+    assert {path.name: path.read_text() for path in outside.iterdir()} == before
+
+
+def test_a_linked_folder_inside_a_bot_is_not_written_to(cup: Cup, tmp_path: Path) -> None:
+    bot = tmp_path / "staged" / "ada"
+    (bot / "data").mkdir(parents=True)
+    (bot / "data" / "book").write_text("new")
+    (tmp_path / "outside").mkdir()
+    (cup.repository.folder / "bots" / "ada" / "data").symlink_to(tmp_path / "outside")
+    with Repository(cup.repository.folder) as repository, pytest.raises(UsageError, match=r"not committed.*ada/data$"):
+        commit_bot(repository, bot)
+    assert not [*(tmp_path / "outside").iterdir()]
+
+
+def test_a_runners_file_that_is_not_committed_is_not_replaced(cup: Cup, capsys: pytest.CaptureFixture[str]) -> None:
+    top = cup.repository.folder
+    command = ["ladder", "play", "--runner", "laptop", "--folder", str(top), "--owner"]
+    assert main([*command, "cy"]) == 0, "the committed file may be replaced"
+    assert main([*command, "cy"]) == 0, "the command can be repeated"
+    mine = (top / "runners" / "laptop.toml").read_text() + "# mine\n"
+    for name in ("laptop", "two"):
+        (top / "runners" / f"{name}.toml").write_text(mine)
+        capsys.readouterr()
+        assert main([*command[:3], name, *command[4:], "cy"]) == 2
+        printed = " ".join(capsys.readouterr().err.split())
+        assert f"{name}.toml holds what is not committed; commit it or move it away" in printed
+        assert (top / "runners" / f"{name}.toml").read_text() == mine
+
+
 def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = ["--folder", str(cup.repository.folder)]
     (tmp_path / "bot.py").write_text("")
@@ -245,6 +303,7 @@ def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.Ca
         ["ladder", "play", "--runner", "new", *folder, "--owner="],
         ["ladder", "play", "--owner", "cy", *folder, "--runner="],
         [*bot, "--name", "new", "--owner="],
+        ["ladder", "witness", "--key", str(tmp_path / "key"), *folder, "--name="],
         [*bot, "--owner", "cy", "--name="],
     )
     names = ['x"\nkey = "', "a b", "a\u202eb", "", "con", "a.", "-a", "a" * 41, "ä", "\x1b[31m"]
@@ -254,5 +313,5 @@ def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.Ca
             lines = capsys.readouterr().err.strip()
             assert "expected 1 to 40 letters" in " ".join(lines.split()) and lines.isascii() and "\x1b" not in lines
     assert not (cup.repository.folder / "runners" / "new.toml").exists()
-    assert not (tmp_path / "config").exists(), "no key was made"
+    assert not (tmp_path / "config").exists() and not (tmp_path / "key").exists(), "no key was made"
     assert git(cup.repository.folder, "status", "--porcelain") == ""

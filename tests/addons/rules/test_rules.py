@@ -192,6 +192,12 @@ WRONG = {
 }
 
 
+def test_an_option_may_have_a_list_as_its_default(tmp_path: Path) -> None:
+    numbers = {"type": "array", "items": {"type": "integer"}, "default": [1, 2]}
+    game = registry.in_folder(str(write_game(tmp_path / "small", STEADY + SERVE, options={"numbers": numbers})))
+    assert game.options().numbers == (1, 2) and begun(game).awaited
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_turn_ends_the_match_as_a_failed_run(tmp_path: Path, name: str) -> None:
     turn, words = WRONG[name]

@@ -113,6 +113,9 @@ def test_csv_has_everybody_with_status_and_authors_links_have_files(tmp_path: Pa
     by_name = {row["name"]: row for row in rows(listed)}
     assert by_name["Anna Müller"]["class Mail"] == "a@x" and by_name["Cid"]["status"] == MISSING
     assert by_name["Cid"]["class Mail"] == "'=1+1"
+    (tmp_path / "no-header.csv").write_text("anna müller\tx\nCid\ty\n")
+    said = tournament(tmp_path, "show", "cup", "--output", "csv", "--class", "no-header.csv", errors=True)
+    assert "no-header.csv: the first line is taken for the names of the columns, but has anna müller, who" in said
     assert "--class needs --output csv" in tournament(tmp_path, "show", "cup", "--class", "class.csv", code=2)
 
     said = tournament(tmp_path, "page", "cup", "--to", "site")

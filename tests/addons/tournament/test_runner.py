@@ -377,6 +377,46 @@ def test_all_build_failures_are_reported_before_the_first_game(bots: list[str], 
     assert found["played"] == 2 and [row["name"] for row in found["rows"] if row["absent"]] == ["x", "y", "z"]
 
 
+def test_a_bot_that_the_sandbox_cannot_start_is_absent_like_one_that_cannot_be_built(
+    bots: list[str], tmp_path: Path
+) -> None:
+    hidden, broken = tmp_path / "venv" / "interpreter", tmp_path / "venv" / "broken"
+    hidden.parent.mkdir()
+    hidden.symlink_to("/bin/sh")
+    broken.write_text("#!/no/such/program\n")
+    broken.chmod(0o755)
+    interpreters = {"hidden": hidden, "closed": "/etc/passwd", "broken": broken}
+    for name, interpreter in interpreters.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text('run = ["./bot"]\n')
+        (tmp_path / name / "bot").write_text(f"#!{interpreter}\n")
+        (tmp_path / name / "bot").chmod(0o755)
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--ledger", folder)
+    tournament(tmp_path, "add", folder, *(tmp_path / name for name in interpreters))
+    said = tournament(tmp_path, folder, code=3)
+    assert "3 bots cannot be played; fix them and repeat the command, or play without them: --forfeit" in said
+    for name, interpreter in interpreters.items():
+        assert re.search(f"{name}: cannot be started: .*it needs '{interpreter}', which bots cannot see, or", said)
+    tournament(tmp_path, folder, "--forfeit")
+    found = table(folder)
+    assert found["played"] == 2 and {row["name"] for row in found["rows"] if row["absent"]} == interpreters.keys()
+
+
+def test_folders_whose_bot_toml_cannot_be_read_are_all_named_or_absent(bots: list[str], tmp_path: Path) -> None:
+    for name, content in (("x", b"run = [\n"), ("y", b'run = ["\xff"]\n')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_bytes(content)
+    start = ["--game", "tictactoe", *bots[:2], tmp_path / "x", tmp_path / "y", "--ledger", tmp_path / "t"]
+    said = tournament(tmp_path, *start, code=2)
+    assert "2 bots are wrong: " in said and "x/bot.toml: it is not TOML" in said and "y/bot.toml: 'utf-8' codec" in said
+    said = tournament(tmp_path, *start, "--forfeit")
+    found = table(tmp_path / "t")
+    assert found["played"] == 2 and {row["name"] for row in found["rows"] if row["absent"]} == {"x", "y"}
+    tournament(tmp_path, "--ledger", tmp_path / "t", "--games", "4")
+    assert table(tmp_path / "t")["played"] == 4
+
+
 def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()

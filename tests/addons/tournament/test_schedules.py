@@ -6,19 +6,29 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
+import written_games
 from hypothesis import given
 from hypothesis import strategies as st
+from written_games import favourite, plan
 
+from referee.addons.tournament.format_options import FORMATS as OPTIONS
 from referee.addons.tournament.formats import schedules
 from referee.addons.tournament.formats.designs import WILLIAMS, pairings, rows, seated
 from referee.addons.tournament.formats.games import FINAL, FIRST, Field, Outcome, ScheduledGame, Seating, shares
 from referee.addons.tournament.formats.groups import draw
 from referee.addons.tournament.formats.line_ups import line_ups, number_of_line_ups
-from referee.addons.tournament.formats.schedules import FORMATS, size_of_round_robin
+from referee.addons.tournament.formats.schedules import CLOSED, FORMATS, size_of_round_robin
 from referee.addons.tournament.formats.series import series_ranking
+from referee.addons.tournament.plan import Entry
+from referee.addons.tournament.reports.all_stages import all_standings
+from referee.addons.tournament.reports.readers import Reader
+from referee.addons.tournament.reports.site import shown_to
+from referee.addons.tournament.store.reader import Book
 from referee.games.dice import derive_seed
 
 FORMATS_FOLDER = Path(schedules.__file__).parent
@@ -437,3 +447,27 @@ def test_every_line_up_of_groups_is_complete_with_any_absent_bots(
         scheduled
     )  # a final of the same four is another game
     assert len(scheduled) == (len(groups) + 1) * games
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_bot_that_comes_after_the_last_game_plays_or_a_note_says_how(seats: int) -> None:
+    """Only a Swiss, which has its own tests, and a ladder have a last game. `CLOSED` formats take no bot then."""
+    for format in sorted(FORMATS.keys() - CLOSED - {"swiss"}):
+        if seats > 2 and OPTIONS[format].two_seats:
+            continue
+        more = {"games": 12} if format == "ladder" else {}
+        cup, book = plan(format, 6, game="tictactoe" if seats == 2 else "aibg5", seats=seats, **more), Book()
+        end = partial(written_games.play, ranks=favourite if seats == 2 else lambda _: (1, 2, 3, 4))
+        assert end(cup, book)
+        late = msgspec.structs.replace(Entry("Late", "", "f" * 64, "@random"), ident="ffffff")
+        cup = cup.replaced(bots=(*cup.bots, late))
+        assert end(cup, book)
+        note = next((note for note in all_standings(cup, book).notes if note.startswith("Late: no game")), "")
+        assert bool(note) == (format == "ladder"), format
+        public = shown_to(Reader.PUBLIC, cup, all_standings(cup, book)).notes
+        assert not [each for each in public if "`" in each or "referee " in each], format
+        if note:
+            cup = cup.replaced(games=int(note.partition("--games ")[2].partition("`")[0]))
+            assert end(cup, book)
+            assert not any("no game" in note for note in all_standings(cup, book).notes)
+        assert next(row.games for row in all_standings(cup, book).rows if row.name == "Late")

@@ -202,6 +202,24 @@ def test_everybody_reads_what_is_meant_for_them(contest: Path, tmp_path: Path) -
     assert SECRET not in read and "cid.py" not in read and "illegal" in read
 
 
+@pytest.mark.parametrize("format", ["swiss --rounds 1 --games 2", "ladder --games 8"])
+def test_only_the_organisers_pages_have_a_command(format: str, tmp_path: Path) -> None:
+    """A bot that came too late to play is named on all of them."""
+    bots = [drawing_bot(tmp_path, name, salt) for salt, name in enumerate(("ann", "bob"))]
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--format", *format.split(), "--ledger", "t")
+    tournament(tmp_path, "add", "t", drawing_bot(tmp_path, "late", 3))
+    tournament(tmp_path, "t")
+    tournament(tmp_path, "page", "t", "--freeze", "END")
+    tournament(tmp_path, "page", "t", "--reader", "organiser")
+    public = tmp_path / "t" / "page-public"
+    index = (public / "index.html").read_text()
+    assert "late came after the last round" in index or "late: no game" in index
+    pages = [*public.glob("*.html"), *public.glob("tables/*.html"), *public.glob("author/*/*.html")]
+    assert len(pages) == 1 + 1 + 3
+    assert not [page for page in pages if "`" in page.read_text() or "referee tournament" in page.read_text()]
+    assert "`referee tournament run DIR" in (tmp_path / "t" / "page-organiser" / "index.html").read_text()
+
+
 def test_an_authors_link_is_secret_and_stays_the_same(contest: Path, tmp_path: Path) -> None:
     first = links(tournament(tmp_path, "page", contest))
     assert links(tournament(tmp_path, "page", contest)) == first

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.addons.host import teams
-from referee.addons.tournament.reports.class_list import read_class_list
+from referee.addons.tournament.reports.class_list import ClassList, class_list, read_class_list
 from referee.addons.tournament.reports.people import SEPARATORS, people
 from referee.harness.common.errors import UsageError
 
@@ -104,6 +104,39 @@ def test_a_class_list_whose_first_line_is_a_person_loses_nobody(tmp_path: Path) 
     (tmp_path / "list").write_text("Doe,doe@x.org\nRoe,roe@x.org\n")
     found, (doubt,) = read_class_list(tmp_path / "list")
     assert found.columns == ("column 1", "column 2") and len(found.people) == 2 and "line 1 has an address" in doubt
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("line", ["sep=|", "SEP=|", "", " \n\nsep=|", '"sep=|"', "Sep=|| "])
+def test_a_line_that_names_the_separator_is_no_person_and_names_no_column(line: str, end: str) -> None:
+    text = f"{line}\nName|Number\nDoe, Jo|8\nRoe, Al|9\n".replace("\n", end)
+    people = (("Doe, Jo", "8"), ("Roe, Al", "9"))
+    assert class_list(text) == (ClassList(("Name", "Number"), people), [])
+    _, (doubt,) = class_list(f"{text}more")
+    assert f"but line {5 + line.count(chr(10))} has 1" in doubt, "as an editor counts"
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("Doe\t8\nRoe\t9\n", "has 8, a number; Doe, who handed in; if it is a person, add a line"),
+        ("Doe;+49 30/123-4\nRoe;\n", "has +49 30/123-4, a number"),
+        ("Doe\nRoe\n", "has Doe, who handed in"),
+        ("Mary Ann;Poe\nAl;Roe\n", "has Mary Ann Poe, who handed in"),
+        ("x;Poe, Mary Ann\ny;Roe, Al\n", "has Poe, Mary Ann, who handed in"),
+        ("Course 101;\nName;Number\nDoe;8\nRoe;9\n", "no name for a column that others fill; if it is a title"),
+        ("Course 101;;\nName;Number;Mail\nDoe;8;d@x.org\nRoe;;\n", "no name for a column that others fill"),
+    ],
+)
+def test_a_first_line_that_may_name_no_columns_is_a_doubt(text: str, doubt: str) -> None:
+    _, doubts = class_list(text, ("doe", "Mary Ann Poe"))
+    assert [each for each in doubts if doubt in each]
+
+
+def test_a_class_list_with_the_names_of_its_columns_is_no_doubt() -> None:
+    known = ("Doe", "Roe", "77001")
+    for text in ("Name\nDoe\nRoe\n", "Name;Exam 1;Mail\nDoe;77001;\nRoe;;roe@x.org\n", "Name;\nDoe;\nRoe;\n"):
+        assert class_list(text, known)[1] == []
 
 
 @given(st.text(alphabet='ab@.,;\t|"\n\r =\0é', max_size=60))

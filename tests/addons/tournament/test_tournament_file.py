@@ -12,9 +12,11 @@ from submissions import zip_of
 
 from referee.addons.tournament import organise
 from referee.addons.tournament.cli.request import from_file
+from referee.addons.tournament.organise import Request
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store import bot_archives
-from referee.harness.cli.options import SetupOptions
+from referee.games.game import TimeControl
+from referee.harness.cli.options import RuleOptions, SetupOptions
 from referee.harness.common import toml
 from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
@@ -102,6 +104,66 @@ def test_a_wrong_key_of_a_file_is_named_with_what_was_expected(tmp_path: Path, l
 
 def test_a_map_of_a_plan_may_have_many_dots() -> None:
     assert toml.parsed(f'maps = {{ "" = ["{"." * 9_000}"] }}') == {"maps": {"": ["." * 9_000]}}
+
+
+@pytest.mark.parametrize("answers", [0, -5])
+def test_a_plan_whose_bank_is_filled_after_no_answers_is_refused(tmp_path: Path, answers: int) -> None:
+    with organise.arranged(Request("tictactoe", ("@random", "@random"), time=TimeControl(answers=1)), tmp_path):
+        pass
+    text = (tmp_path / "tournament.toml").read_text()
+    assert '"answers" = 1' in text
+    (tmp_path / "tournament.toml").write_text(text.replace('"answers" = 1', f'"answers" = {answers}'))
+    with pytest.raises(UsageError, match=r"tournament\.toml: time.*answers: expected a whole number from 1 on"):
+        read_plan(tmp_path / "tournament.toml")
+
+
+def with_maps(tmp_path: Path, lines: str) -> Path:
+    """Returns a tournament.toml with lines about maps, beside a right map and two wrong ones."""
+    bots = ["@random", "@greedy", "other=@random", "fourth=@random"]
+    for name, rows in {"good": "S..S\n....\n", "bad": "S..S\n.g..\n", "worse": "S..S\n..\n"}.items():
+        (tmp_path / f"{name}.map").write_text(rows)
+    (tmp_path / "cup.toml").write_text(f'game = "aiarena21"\n{lines}\nbots = {bots}\n')
+    return tmp_path / "cup.toml"
+
+
+@pytest.mark.parametrize(
+    "maps",
+    [
+        '["good.map", "good.map", "bad.map", "worse.map", "none.map"]',
+        '{ "" = "good.map", final = ["bad.map", "good.map", "worse.map", "none.map"] }',
+    ],
+)
+def test_every_wrong_map_of_a_file_is_named_before_a_folder_is_made(tmp_path: Path, maps: str) -> None:
+    path = with_maps(tmp_path, f'format = "groups"\nmaps = {maps}')
+    with pytest.raises(UsageError) as error:
+        found(path, tmp_path / "cup")
+    text = str(error.value)
+    assert text.startswith(f"{path}: maps: bad.map: map line 2 has 'g' in column 2")
+    assert "; worse.map: " in text and "; none.map: there is no such file" in text
+    assert "good.map" not in text and "\n" not in text
+    assert not (tmp_path / "cup").exists()
+
+
+def test_options_of_the_file_are_tried_together_with_those_of_the_command(tmp_path: Path) -> None:
+    path, setup = tmp_path / "cup.toml", SetupOptions(rules=RuleOptions(set=("columns=5", "rows=5")))
+    path.write_text('game = "connectfour"\noptions = { inarow = 6 }\nbots = ["@random", "@baseline"]\n')
+    from_file(path, SetupOptions(), None, None)
+    with pytest.raises(UsageError, match=r"cup\.toml: options of connectfour: inarow=6 does not fit on 5 columns"):
+        from_file(path, setup, None, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ('maps = { seris = "good.map" }', '"", which is every other stage'),
+        ('format = "groups"\nmaps = { seris = "good.map" }', '"groups", "final" and "", which is every other stage'),
+    ],
+)
+def test_a_map_of_an_unknown_stage_is_refused(tmp_path: Path, lines: str, expected: str) -> None:
+    with pytest.raises(UsageError) as error:
+        found(with_maps(tmp_path, lines), tmp_path / "cup")
+    assert str(error.value) == f"maps: there is no stage seris; expected {expected}"
+    assert not (tmp_path / "cup").exists()
 
 
 def found(toml: Path, ledger: Path) -> Entry:

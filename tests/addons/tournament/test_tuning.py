@@ -167,6 +167,22 @@ def test_a_bot_is_tuned_and_meets_its_start_in_a_gate(run: Callable[..., Any], t
     assert json.loads(run(*argv)[1])["tuned"] == found["tuned"]
 
 
+def test_the_time_limit_covers_the_tuning_and_leaves_the_rest_to_the_gate(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    spec = drawing_bot(tmp_path, "skilled", 1, SKILL).partition("=")[2] + " {Y}"
+    argv = spec, "--game", "tictactoe", "--param", "X=0:1:0.1", "--param", "Y=0:10:2", "--seed", "3", "--no-pin"
+    argv = *argv, "--jobs", "1", "--every", "0"
+    code, out, err = run(*argv, "--games", "100000", "--max-minutes", "0.02", "--json")
+    found = json.loads(out)
+    said = f"stopped by --max-minutes: {found['games']:,} of 100,000 games of the tuning are played, and no gate"
+    assert code == 4 and found["gate"] is None and said in " ".join(err.split())
+    assert not (tmp_path / "tournaments").exists()
+    code, out, _ = run(*argv, "--games", "20", "--max-minutes", "5", "--max-games", "2", "--json")
+    gate = json.loads(out)["gate"]
+    assert 4 < gate["terms"]["max_minutes"] < 5 and gate["games"] == 2
+
+
 def test_values_that_the_bot_does_not_read_are_asked_about(run: Callable[..., Any], tmp_path: Path) -> None:
     spec = drawing_bot(tmp_path, "skilled", 1, SKILL).partition("=")[2] + " 6"
     argv = spec, "--game", "tictactoe", "--param", "x=0:1", "--games", "8", "--no-pin", "--seed", "2"

@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from referee.addons.web.guard import allowed_hosts, bearer, new_token, reachable, redirect_file
+from referee.addons.web.addresses import reachable
+from referee.addons.web.guard import allowed_hosts, bearer, new_token, redirect_file
 from referee.addons.web.server.limits import RequestLimits, listen
 from referee.addons.web.server.request import arrived_at
 from referee.harness.common.errors import UsageError
