@@ -88,7 +88,7 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
 
 
 def _check_whole(folder: Path) -> None:
-    """Raises UsageError for a contest without its plan or its database: a new one would know none of its teams."""
+    """Raises UsageError for a contest without its plan or its database: a new database would have no teams."""
     trace = next((name for name in (FILE, finals.SECRET, UPLOADS) if (folder / name).exists()), None)
     missing = next((name for name in (PLAN, FILE) if not (folder / name).exists()), None)
     if trace and missing:

@@ -37,7 +37,7 @@ class Part(Struct, frozen=True):
 
 
 class Description(Struct, frozen=True):
-    """What a game says of itself, as `referee games` prints it."""
+    """The description of a game, as `referee games` prints it."""
 
     text: str
     parts: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""What a seat can tell of what is hidden from it."""
+"""Finds differences by which a seat could notice what is hidden from it."""
 
 from itertools import islice
 

@@ -20,7 +20,7 @@ COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr|json
 SUFFIXES = (".jsonl", ".jsonl.gz")
 """The suffixes of replays."""
 SHOWN = (".html", ".png", ".gif", ".mp4", ".webm")
-"""The suffixes of files that show a replay, if it lies beside them under the same name."""
+"""The suffixes of files that show a replay of the same name in the same folder."""
 WORDS_BYTES, MAX_BYTES = 32, 700_000
 """The sandbox launcher's command line names every visible path twice. The kernel allows it 2 MiB."""
 

@@ -1,4 +1,4 @@
-"""What is given to nobody with the folder of a bot or a game: files of secrets, virtual environments and caches."""
+"""Files that nobody else gets with the folder of a bot or a game: secrets, virtual environments and caches."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase

@@ -188,7 +188,7 @@ ENDINGS = {"replay card": "to.png", "replay video": "to.gif"}
 WITH_FORCE = {"replay card", "replay html", "replay transcript", "replay video"}
 """Commands that replace nothing without --force."""
 NOT_RUN = {"replay card", "replay transcript", "replay video"}
-"""They need a browser, or a replay of language models. What they refuse, they refuse before."""
+"""Commands that need a browser, or a replay of language models. They refuse a wrong place before that."""
 OTHERS = {
     "build --output",  # with the tests of other targets
     *("ladder beacon --file", "ladder beacon --key", "serve user --users"),  # read first, and no other file is taken

@@ -51,7 +51,7 @@ from referee.protocol.text import counted
 
 TUNED, START = "tuned", "start"
 LEAST_MINUTES = 1 / 60
-"""What a gate gets if the tuning has ended just in time."""
+"""A gate gets at least this, also if the tuning has ended just in time."""
 
 
 class Tuned(Struct, frozen=True):
