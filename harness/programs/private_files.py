@@ -19,10 +19,7 @@ FOLDERS = frozenset(
         *(".ssh", ".aws", ".gnupg"),
     }
 )
-"""Folders, besides those of no archive and caches such as `.mypy_cache`.
-
-`referee team` writes replays into the first one.
-"""
+"""Folders, besides those of no archive and caches such as `.mypy_cache`. Commands write replays into the first one."""
 VIRTUAL = "pyvenv.cfg"
 """The file at the top of a virtual environment of Python."""
 
