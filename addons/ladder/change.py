@@ -13,6 +13,7 @@ from referee.addons.ladder import draw, names, records
 from referee.addons.ladder.beacon import next_round
 from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.checkpoints import Checkpoint, check_checkpoint, read_checkpoint
+from referee.addons.ladder.copies import copy_problem
 from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.reading import (
     MOST_SMALL,
@@ -412,7 +413,10 @@ def _batch(ladder: Ladder, content: bytes, path: str, at: int) -> HandedIn:
     stage = _stage(ladder, head, StageKind.OPEN if is_sealed else StageKind.PLAY, at, path)
     check_batch(ladder, batch, claim, stage, path)
     if is_sealed:
-        return HandedIn(batch, claim, stage, (), is_lie=opens_otherwise(ladder, batch))
+        is_lie = opens_otherwise(ladder, batch)
+        if not is_lie and (why := copy_problem(batch, ladder.lines_of(head.claim))):
+            raise Refused(f"{path}: {why}")
+        return HandedIn(batch, claim, stage, (), is_lie)
     if stage.kind is StageKind.SAMPLE or claim.games <= ladder.rules_of(claim.rules).whole:
         places = range(len(batch.lines))
     else:
@@ -425,8 +429,7 @@ def _disputed(ladder: Ladder, batch: Batch, stage: Stage) -> list[int]:
     """Returns the games of modules about which an earlier player of the same claim says something else."""
     places = ladder.places(batch.head.claim, stage)
     found: set[int] = set()
-    for other in ladder.chain.results.get(batch.head.claim, {}).values():
-        lines = records.batch_lines(next(ladder.repository.read([other.blob])))
+    for lines in ladder.lines_of(batch.head.claim).values():
         if len(lines) == ladder.chain.claims[batch.head.claim].games:
             found |= {at for at, place in enumerate(places) if told(lines[place]) != told(batch.lines[at])}
     return sorted(found)

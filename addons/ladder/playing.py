@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,18 +12,21 @@ from referee.addons.ladder import names, records
 from referee.addons.ladder import replays as packs
 from referee.addons.ladder.beacon import next_round
 from referee.addons.ladder.chain import Stage
+from referee.addons.ladder.change import Claimed, Errand, check_change
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.games import Played, check_versions, played_by
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import Claim, StageKind
 from referee.addons.tournament.intake.objects import Repository
-from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import read_limited, replace_file
 from referee.protocol.text import counted
 
 BRANCH = "ladder"
 """The first part of the names of branches."""
+PUSHED = "refs/referee/pushed"
+"""Where a clone remembers what it has pushed, by the name of the branch."""
 SALT_BYTES = 32
 
 
@@ -32,6 +36,8 @@ class Step(Struct, frozen=True):
     commit: str
     branch: str
     words: str
+    due: int
+    """When it has to be merged at the latest, in seconds since 1970."""
 
 
 class Task(Struct, frozen=True):
@@ -109,11 +115,54 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
         round=next_round(ladder.beacon, at, settings.ahead) if ladder.beacon.names_rounds else 0,
     )
     signed = records.line_of(made) + b"\n"
-    path, words = records.claim_path(runner, made.number), f"Claim {made.number} of {runner}: {made.games} games"
-    commit = commit_files(
-        ladder.repository, ladder.commit, {path: records.signed_file(signed, key.sign(signed))}, words
-    )
-    return Step(commit, f"{BRANCH}/{runner}-{made.number:06}-claim", words)
+    files = {records.claim_path(runner, made.number): records.signed_file(signed, key.sign(signed))}
+    words = _words_of(made)
+    return _claim_step(ladder, made, commit_files(ladder.repository, ladder.commit, files, words))
+
+
+def _words_of(claim: Claim) -> str:
+    return f"Claim {claim.number} of {claim.runner}: {claim.games} games"
+
+
+def _claim_step(ladder: Ladder, claim: Claim, commit: str) -> Step:
+    due = ladder.beacon.time_of(claim.round) if claim.round else claim.at + records.CLOCK_SLACK_S
+    return Step(commit, _claim_branch(claim.runner, claim.number), _words_of(claim), due)
+
+
+def _claim_branch(runner: str, number: int) -> str:
+    return f"{BRANCH}/{runner}-{number:06}-claim"
+
+
+# What a runner has pushed, in references of git.
+
+
+def pushed(repository: Repository, base: str, branch: str, now: float) -> tuple[str, Errand] | None:
+    """Returns the commit that this clone has pushed as a branch, if it can still be merged into the ladder's commit."""
+    commit = repository.text("for-each-ref", "--format=%(objectname)", f"{PUSHED}/{branch}")
+    if not commit:
+        return None
+    with suppress(RunError):
+        return commit, check_change(repository, base, commit, "", now)[1]
+    return None
+
+
+def keep_pushed(repository: Repository, commit: str, branch: str) -> None:
+    """Remembers what was pushed as a branch."""
+    repository.run("update-ref", f"{PUSHED}/{branch}", commit)
+
+
+def pushed_claim(ladder: Ladder, runner: str, now: float) -> Step | None:
+    """Returns the next claim of a runner if it was pushed and can still be merged; else None."""
+    number = len(ladder.chain.of_runner.get(runner, ())) + 1
+    match pushed(ladder.repository, ladder.commit, _claim_branch(runner, number), now):
+        case commit, Claimed(claim):
+            return _claim_step(ladder, claim, commit)
+    return None
+
+
+def adds_the_same(repository: Repository, one: str, other: str) -> bool:
+    """Whether two commits, made on top of a ladder, hand in the same file."""
+    return repository.text("diff-tree", "-r", f"{one}^", one) == repository.text("diff-tree", "-r", f"{other}^", other)
 
 
 # What a runner keeps, in the folder of git, from the seal until it is opened.
@@ -202,4 +251,5 @@ def step(ladder: Ladder, task: Task, runner: str, made: Kept) -> Step:
     else:
         files, end = {records.batch_path(task.claim, runner): made.batch}, "games"
         words = f"{counted(len(made.batch.splitlines()) - 2, 'game')} of {runner}: {task.name}"
-    return Step(commit_files(ladder.repository, ladder.commit, files, words), f"{branch}-{end}", words)
+    commit = commit_files(ladder.repository, ladder.commit, files, words)
+    return Step(commit, f"{branch}-{end}", words, task.stage.due)

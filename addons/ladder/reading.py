@@ -253,6 +253,12 @@ class Ladder:
         for file, content in self.files(records.GAMES, None):
             yield file, records.read_batch(content, file.path)
 
+    def lines_of(self, hash: str) -> dict[str, tuple[bytes, ...]]:
+        """Returns the lines of a claim's batches by owner."""
+        results = self.chain.results.get(hash, {})
+        contents = self.repository.read(each.blob for each in results.values())
+        return dict(zip(results, map(records.batch_lines, contents), strict=True))
+
     @cached_property
     def strikes(self) -> dict[str, tuple[str, Strike | Batch]]:
         """The strikes by path, with the owner who has lied: a wrong game, or an opening that is not what was sealed."""

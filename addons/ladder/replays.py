@@ -1,12 +1,12 @@
 """The replays of a ladder's games: not in git, but in a folder, or on a branch of their own beside a pull request.
 
 A replay must obey the rules, be of the drawn bots and seed, and give the line, which was sealed before anybody showed
-a replay. Two packs with the same times of calls were played by one machine.
+a replay.
 """
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -30,8 +30,6 @@ from referee.harness.replay.simulate import Difference, verify
 
 MOST_PACKED = 64 << 20
 """The most bytes of the replays of a batch, as they are packed."""
-FEW_TURNS = 4
-"""Games of fewer turns are not compared: their times could be equal by chance."""
 FETCHED = "refs/referee/replays"
 UNREADABLE = (OSError, EOFError, zlib.error)
 
@@ -96,32 +94,6 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
     for problem in problems_of(ladder, batch.head.claim, handed_in.stage, batch.lines, source):
         if problem:
             raise Refused(f"{name}: {problem}")
-    results = ladder.chain.results.get(batch.head.claim, {})
-    others = {owner: batch_lines(next(ladder.repository.read([each.blob]))) for owner, each in results.items()}
-    refuse_copies(batch, others, name)
-
-
-def refuse_copies(batch: Batch, others: Mapping[str, Sequence[bytes]], name: str) -> None:
-    """Refused for a game in which all calls took as long as in another owner's, to the microsecond.
-
-    `others`: the lines of the same claim, by owner.
-    """
-    mine = _times(batch.lines)
-    for owner, lines in others.items():
-        theirs = _times(lines)
-        if owner == batch.head.owner or {*mine}.isdisjoint({*theirs} - {b""}):
-            continue
-        for number, (own, other, line) in enumerate(zip(mine, theirs, lines, strict=False), 1):
-            if own and own == other and int(line.split(b" ")[1]) >= FEW_TURNS:
-                raise Refused(
-                    f"{name}: all calls of game {number} took as long as in the batch of {owner}, to the microsecond: "
-                    "one machine has played both; play the games on your own"
-                )
-
-
-def _times(lines: Sequence[bytes]) -> list[bytes]:
-    """Returns the hashes of the times of calls; empty for a game of modules."""
-    return [line.partition(b":")[2][:8] for line in lines]
 
 
 def _fetched(repository: Repository, source: str, claim: Claim, batch: Batch, name: str) -> bytes:

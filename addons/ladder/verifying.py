@@ -7,11 +7,11 @@ import msgspec
 
 from referee.addons.ladder import change, records
 from referee.addons.ladder.chain import Stage
+from referee.addons.ladder.copies import copy_problem
 from referee.addons.ladder.games import Opened, check_versions
 from referee.addons.ladder.proof import convict, differences, words_of
 from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
 from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
-from referee.addons.ladder.replays import refuse_copies
 from referee.harness.common.errors import UsageError
 
 Owned = records.Seal | records.Head
@@ -36,11 +36,16 @@ def changed_history(ladder: Ladder, old: str | None) -> Iterator[str]:
     for path in sorted(path for path in changes if path.split("/")[0] in records.ENTRIES):
         yield f"{path} was changed or removed after it was handed in; nothing in that folder ever changes"
     if old is not None:
-        compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
-        for path in sorted({*ladder.repository.text(*compare, "--", *records.ENTRIES).split("\0")} - {""}):
-            yield f"{path} is not what it was in {old[:12]}: {REWRITTEN}"
-        if old not in ladder.history:
-            yield f"commit {old[:12]} is not in the history any more, which may have other dates: {REWRITTEN}"
+        yield from changed_since(ladder, old)
+
+
+def changed_since(ladder: Ladder, old: str) -> Iterator[str]:
+    """Yields what a ladder has lost of a commit that somebody has seen."""
+    compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
+    for path in sorted({*ladder.repository.text(*compare, "--", *records.ENTRIES).split("\0")} - {""}):
+        yield f"{path} is not what it was in {old[:12]}: {REWRITTEN}"
+    if old not in ladder.history:
+        yield f"commit {old[:12]} is not in the history any more, which may have other dates: {REWRITTEN}"
 
 
 def _wrong_times(ladder: Ladder) -> Iterator[str]:
@@ -141,7 +146,8 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
                 yield f"{file.path}: it is not what its runner has sealed"
             others = others if batch.head.claim == last else {}
             last = batch.head.claim
-            refuse_copies(batch, others, file.path)
+            if why := copy_problem(batch, others):
+                yield f"{file.path}: {why}"
             others[batch.head.owner] = batch.lines
         except (change.Refused, UsageError) as error:
             yield str(error)

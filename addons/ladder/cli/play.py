@@ -20,7 +20,7 @@ from referee.addons.ladder.keys import SigningKey, own_key
 from referee.addons.ladder.merging import merge_of, words_of
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import StageKind
-from referee.addons.ladder.verifying import changed_history
+from referee.addons.ladder.verifying import changed_since
 from referee.addons.ladder.waiting import duration, wait_of
 from referee.addons.ladder.workshop import unpacked
 from referee.addons.tournament.cli.worker_options import WorkerOptions
@@ -40,7 +40,9 @@ NO_LIMIT = 1 << 30
 SPAN = re.compile(r"\+(\d+)([smhd])")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SEEN = "refs/referee/seen"
-"""The newest commit of the ladder that this clone has played with."""
+"""The newest commit of the ladder that this clone has played with, or the last one before its history was rewritten."""
+MOST_LOST = 20
+"""The most lines about a rewritten history."""
 Folder = Annotated[Path, MORE]
 Base = Annotated[str | None, MORE]
 
@@ -146,6 +148,8 @@ class _Volunteer(Struct):
     pushed: dict[tuple[str, str], int] = {}
     """Until when each thing that was pushed can be merged, in seconds since 1970."""
     said: str = ""
+    lost: list[str] = []
+    """What it has said of a rewritten history."""
     is_done: bool = False
     """Whether it makes no claims, and waits for no round."""
 
@@ -168,12 +172,13 @@ class _Volunteer(Struct):
         at, lapses = max(now, ladder.chain.now) + 1, ladder.chain.lapses(owner, now)
         why = ladder.chain.refusal(self.runner, owner, ladder.settings, at, lapses)
         if not why and self.games and self.claims_left and self.pushed.get(("", ""), 0) <= now:
-            step = playing.claim(ladder, self.runner, self.key, self.games, now)
+            step = playing.pushed_claim(ladder, self.runner, now)
+            step = step or playing.claim(ladder, self.runner, self.key, self.games, now)
             self._hand_in(step, b"")
             self.claims_left -= 1
-            due = now + ladder.settings.ahead
-            self.pushed["", ""] = due
-            return self.merge is not None or not has_origin(self.repository)
+            is_merged = self.merge is not None or not has_origin(self.repository)
+            self.pushed["", ""] = now + ladder.settings.ahead if is_merged else step.due
+            return is_merged
         self._say(ladder, todo, owner, why if not todo else "", now)
         return False
 
@@ -212,8 +217,7 @@ class _Volunteer(Struct):
         """Pushes a step, or checks and merges it where that is possible. `pack`: the replays of its games."""
         repository, has_remote = self.repository, has_origin(self.repository)
         if self.merge is None and has_remote:
-            push_branch(repository, step.commit, step.branch, self.push)
-            out.print(f"{step.words}: pushed as {step.branch}. Next: make a pull request of it.")
+            self._push(step)
             return
         for number in range(MERGES):
             base, now = newest(repository, self.base), time.time()  # it is merged as of now, however long a check takes
@@ -228,6 +232,17 @@ class _Volunteer(Struct):
                 return
         raise RunError(f"{self.merge} moved {MERGES} times meanwhile; repeat the command")
 
+    def _push(self, step: playing.Step) -> None:
+        """Pushes a step; again as the same commit if it was pushed before, since another restarts the forge's check."""
+        now, commit = time.time(), step.commit
+        before = playing.pushed(self.repository, f"{commit}^", step.branch, now)
+        if before is not None and playing.adds_the_same(self.repository, before[0], commit):
+            commit = before[0]
+        push_branch(self.repository, commit, step.branch, self.push)
+        playing.keep_pushed(self.repository, commit, step.branch)
+        out.print(f"{step.words}: pushed as {step.branch}. Next: make a pull request of it.")
+        out.print(f"It has to be merged by {_clock(step.due, int(now))}.")
+
     def _say(self, ladder: Ladder, todo: list[playing.Task], owner: str, why: str, now: int) -> None:
         """Says what comes next and when, once."""
         lines, chain = [why[:1].upper() + why[1:]] if why else [], ladder.chain
@@ -236,7 +251,7 @@ class _Volunteer(Struct):
             left = duration(task.stage.due - now)
             if task.ready > now:
                 lines.append(
-                    f"{games}: round {task.stage.rounds[-1]} of the beacon draws them {_clock(task.ready, now)}"
+                    f"{games}: round {task.stage.rounds[-1]} of the beacon draws them at {_clock(task.ready, now)}"
                 )
                 self.next_at = min(self.next_at, task.ready)
             else:
@@ -247,10 +262,8 @@ class _Volunteer(Struct):
                     wait = wait_of(ladder, hash, stage)
                     lines.append(f"{wait.claim}: {wait.words} in {duration(stage.due - now)} at the latest")
         if not lines and (at := playing.next_draw(ladder, now)) is not None:
-            lines.append(f"The beacon draws owners for a claim {_clock(at, now)}.")
+            lines.append(f"The beacon draws owners for a claim at {_clock(at, now)}.")
             self.next_at = min(self.next_at, at)
-        if (due := self.pushed.get(("", ""), 0)) > now and not todo:
-            lines.append(f"The claim has to be merged within {duration(due - now)}, before the beacon draws its games.")
         said = re.sub(r"\d+ \w+", "", "\n".join(lines))
         if lines and said != self.said:
             for line in lines:
@@ -259,18 +272,25 @@ class _Volunteer(Struct):
         self.said = said
 
     def _compare(self, ladder: Ladder) -> None:
-        """Says what the ladder has lost since this clone has played last, such as a claim after a force push."""
+        """Says what the ladder has lost since this clone has played last, such as a claim after a force push.
+
+        The clone goes on to compare with what it has seen before the loss, which keeps the old commits, until its owner
+        accepts the new history.
+        """
         repository = self.repository
         seen = repository.text("for-each-ref", "--format=%(objectname)", SEEN)
-        if seen and seen != ladder.commit:
-            for problem in list(changed_history(ladder, seen))[:20]:
+        lost = list(changed_since(ladder, seen)) if seen and seen != ladder.commit else []
+        if lost and lost != self.lost:
+            for problem in lost[:MOST_LOST]:
                 err.print(printable(problem))
-        if seen != ladder.commit:
+            err.print(f"This clone keeps the old history. To accept the new one: git update-ref -d {SEEN}")
+        if not lost and seen != ladder.commit:
             repository.run("update-ref", SEEN, ladder.commit)
+        self.lost = lost
 
 
 def _clock(at: int, now: int) -> str:
-    return f"at {time.strftime('%H:%M:%S', time.localtime(at))}, in {duration(at - now)}"
+    return f"{time.strftime('%H:%M:%S', time.localtime(at))}, in {duration(at - now)}"
 
 
 def check_a_change(

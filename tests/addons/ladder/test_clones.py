@@ -6,20 +6,23 @@ import os
 import re
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import trio
-from ladders import BEACON, Cup
+from ladders import BEACON, START, Cup
 from needs import for_root
 
+from referee.addons.ladder import playing
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.keys import VARIABLE
 from referee.addons.ladder.new import commit_bot
 from referee.addons.ladder.reading import Ladder
+from referee.addons.ladder.waiting import duration
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
@@ -175,6 +178,105 @@ def test_a_runner_says_what_it_does_next_and_when(
     assert "Claim 1 of laptop: 8 games: committed" in printed
     at = r"8 games of laptop, claim 1: round \d+ of the beacon draws them at \d\d:\d\d:\d\d, in [56] minutes"
     assert re.search(f"{at} The same command goes on", printed), printed
+
+
+@pytest.fixture
+def volunteer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cup, list[str]]]:
+    """A ladder of native programs on a forge, and the command of a runner whose clone has only pull requests."""
+    monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(b"laptop").digest()).decode())
+    with Cup(tmp_path / "cup") as cup:
+        monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: cup.now)
+        cup.add_bots("ada bob", module=False)
+        cup.add_runner("laptop", "ann")
+        cup.add_runner("tower", "ben")
+        git(tmp_path, "clone", "--quiet", "--bare", "cup", "forge.git")
+        git(tmp_path / "cup", "remote", "add", "origin", str(tmp_path / "forge.git"))
+        yield cup, ["ladder", "play", "--runner", "laptop", "--folder", str(tmp_path / "cup")]
+
+
+@pytest.mark.parametrize("beacon", [None, 'beacon = "merge"\n'])
+def test_a_runner_says_by_when_its_claim_has_to_be_merged_and_pushes_no_other_before(
+    beacon: str | None, volunteer: tuple[Cup, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cup, command = volunteer
+    forge, branch = tmp_path / "forge.git", "ladder/laptop-000001-claim"
+    if beacon is not None:
+        settings = (tmp_path / "cup" / "ladder.toml").read_text("utf-8").partition("[beacon]")[0]
+        cup.maintain({"ladder.toml": (settings + beacon).encode()})
+    git(tmp_path / "cup", "push", "--quiet", "origin", "main")
+    pushed = []
+    for at in (0, 100, 1000):
+        cup.now = START + 40 + at
+        assert main(command) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        claim = json.loads(git(forge, "show", f"{branch}:claims/laptop/000001.json").splitlines()[0])
+        due = cup.ladder().beacon.time_of(claim["round"]) if claim["round"] else claim["at"] + 900
+        clock = time.strftime("%H:%M:%S", time.localtime(due))
+        assert f"It has to be merged by {clock}, in {duration(due - cup.now)}." in printed, printed
+        pushed.append(git(forge, "rev-parse", branch))
+    assert pushed[0] == pushed[1] != pushed[2], "the first can be merged until its round is out"
+    cup.check(pushed[2])
+
+
+def test_what_was_pushed_is_pushed_again_as_the_same_commit_while_it_can_be_merged(
+    volunteer: tuple[Cup, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another commit would restart the forge's check."""
+    cup, command = volunteer
+    forge, branch = tmp_path / "forge.git", "ladder/laptop-000001-seal"
+    hash = cup.claim("laptop")
+    start, task = cup.head, cup.task("laptop", hash)
+    home = playing.home(cup.repository, hash, "laptop")
+    home.mkdir(parents=True)
+
+    def pushed(salt: bytes) -> str:
+        made = playing.sign(task, "laptop", "ann", cup.keys["laptop"], cup.lines("laptop", task), salt, b"")
+        for name in ("batch", "seal", "pack"):
+            (home / name).write_bytes(getattr(made, name))
+        git(tmp_path / "cup", "push", "--quiet", "--force", "origin", "main")
+        assert main([*command, "--games", "0"]) == 0, capsys.readouterr().err
+        cup.now += 60
+        return git(forge, "rev-parse", branch)
+
+    first = pushed(bytes(32))
+    cup.maintain({"README.md": b"a change"})
+    assert pushed(bytes(32)) == first
+    other = pushed(bytes(31) + b"1")
+    assert other != first, "games that were played again are another seal"
+    claim, now = git(tmp_path / "cup", "show", f"{start}:claims/laptop/000001.json"), cup.now
+    cup.set(git(tmp_path / "cup", "rev-parse", f"{start}~1"))
+    cup.now = START + 30
+    cup.maintain({"claims/laptop/000001.json": f"{claim}\n".encode()})
+    cup.now = now
+    assert pushed(bytes(31) + b"1") != other, "it was made on a history that is gone"
+
+
+def test_a_runner_is_told_of_a_lost_history_until_its_owner_accepts_the_new_one(
+    volunteer: tuple[Cup, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cup, command = volunteer
+    before = cup.head
+    cup.claim("tower")
+    seen = cup.head
+
+    def said() -> str:
+        git(tmp_path / "cup", "push", "--quiet", "--force", "origin", "main")
+        assert main([*command, "--games", "0"]) == 0
+        cup.now += 60
+        return " ".join(capsys.readouterr().err.split())
+
+    assert not said()
+    cup.set(before)
+    cup.maintain({"README.md": b"a change"})
+    for _ in range(3):
+        text = said()
+        assert "claims/tower/000001.json is not what it was" in text, text
+        assert f"commit {seen[:12]} is not in the history any more" in text, text
+        assert text.endswith("To accept the new one: git update-ref -d refs/referee/seen"), text
+        assert git(tmp_path / "cup", "for-each-ref", "--contains", seen), "git keeps the old commits"
+        cup.maintain({"README.md": str(cup.now).encode()})
+    git(tmp_path / "cup", *text.rpartition(": git ")[2].split())
+    assert not said() and not said()
 
 
 def test_show_knows_what_was_merged_at_the_forge(cup: Cup) -> None:

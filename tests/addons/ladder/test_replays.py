@@ -20,6 +20,7 @@ from referee.addons.ladder.commits import commit_files, push_branch
 from referee.addons.ladder.games import Played, play_games
 from referee.addons.ladder.keys import VARIABLE
 from referee.addons.ladder.records import game_line
+from referee.addons.ladder.verifying import problems
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
@@ -232,6 +233,27 @@ def test_a_pack_with_the_times_of_another_owners_is_refused(
     push_branch(cup.repository, commit, packs.branch_of(claim, "tower"), "origin")
     code, text = checked(cup, cup.hand_in("tower", hash, lines=lines), capsys)
     assert code == 1 and "took as long as in the batch of ann, to the microsecond: one machine has played both" in text
+
+
+def test_of_two_equal_packs_that_are_handed_in_at_once_the_second_is_not_merged(
+    cup: Cup, hash: str, shared: tuple[Cup, dict[int, Played]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are checked on a ladder without the other. The steps that merge fetch no replays."""
+    claim, lines = cup.ladder().chain.claims[hash], texts(shared[1])
+    commit = packs.commit_of(cup.repository, hash, packs.packed(shared[1]))
+    for runner in ("laptop", "tower"):
+        push_branch(cup.repository, commit, packs.branch_of(claim, runner), "origin")
+    cup.repository.run("push", "--quiet", "--force", "origin", "main")
+    heads = [cup.hand_in(runner, hash, lines=lines) for runner in ("laptop", "tower")]
+    assert [checked(cup, head, capsys)[0] for head in heads] == [0, 0]
+    merge = ("--rules-only", "--merge", "main")
+    assert checked(cup, heads[0], capsys, *merge)[0] == 0
+    cup.set(cup.repository.commit("origin/main"))
+    cup.now += 60
+    code, text = checked(cup, heads[1], capsys, *merge)
+    assert code == 1 and "refused: games/laptop/000001/tower.txt: all calls of game 1 took as long as" in text, text
+    assert cup.repository.text("ls-remote", "origin", "main").split()[0] == cup.head
+    assert not list(problems(cup.ladder()))
 
 
 def test_a_runner_that_may_merge_merges_nothing_that_others_would_see_refused(

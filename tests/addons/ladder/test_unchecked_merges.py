@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
-from ladders import BEACON_KEY, HOUR, Cup, honest, signature, turned
+from ladders import BEACON_KEY, HOUR, Cup, Play, honest, signature, turned
 from second_table import Second
 
 from referee.addons.ladder.change import Refused
+from referee.addons.ladder.draw import BotVersion, DrawnGame
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.playing import Task
 from referee.addons.ladder.records import batch_path
@@ -30,13 +31,18 @@ def ladders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Cup
         yield {True: natives, False: modules}
 
 
-def sealed(cup: Cup, *runners: str) -> tuple[str, str]:
+def one_machine(game: DrawnGame, bots: tuple[BotVersion, ...], runner: str) -> bytes:
+    """Plays as if every runner were the same machine."""
+    return honest(game, bots, "one")
+
+
+def sealed(cup: Cup, *runners: str, play: Play = honest) -> tuple[str, str]:
     """Returns a claim of Ann's that both owners have sealed, and the runner of the second."""
     hash = cup.claim("one")
     owner = cup.at_play().chain.stages(hash, cup.now)[0].owners[1]
     second = next(name for name, each in cup.owners.items() if each == owner)
     for runner in runners or ("one", second):
-        cup.do(runner, hash)
+        cup.do(runner, hash, play)
     return hash, second
 
 
@@ -222,8 +228,12 @@ def test_a_strike_for_what_was_sealed_shows(ladders: dict[bool, Cup]) -> None:
 
 def test_times_of_calls_that_were_copied_show(ladders: dict[bool, Cup]) -> None:
     with ladders[True].back() as cup:
-        hash = cup.claim("one")
-        cup.finish(hash, lambda game, bots, runner: honest(game, bots, "one"))
+        hash, second = sealed(cup, play=one_machine)
+        cup.do("one", hash, one_machine)
+        head = cup.hand_in(second, hash, one_machine)
+        with pytest.raises(Refused, match="to the microsecond: one machine has played both"):
+            cup.check(head)
+        cup.merge_unchecked(head)
         assert_shown(cup, "to the microsecond: one machine has played both")
 
 
