@@ -19,11 +19,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from referee.addons.host import outbox, pseudonyms, reveal, switches
+from referee.addons.host import check_queue, outbox, pseudonyms, reveal, switches, teams
 from referee.addons.host.store import Store, audit
 from referee.addons.tournament.format_options import default_games, default_seating, default_ties
 from referee.addons.tournament.formats.schedules import BRACKETS
-from referee.addons.tournament.inbox import Enter, Withdraw, hand_in
+from referee.addons.tournament.inbox import Enter, Withdraw, coming_plan, hand_in
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.past_tables import NAME
@@ -35,7 +35,7 @@ from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.isolation.removal import remove
 from referee.protocol.errors import UNDECODABLE
-from referee.protocol.text import listed
+from referee.protocol.text import counted, listed
 
 FINALS = "finals"
 """The folder of finals in a contest's folder."""
@@ -153,8 +153,8 @@ def make(
     """Makes a final of the versions that play now, in the order of the table. The play process plays it next.
 
     `first`: how many of the first bots take part; None = all. `only`: the names of the teams that take part; none =
-    all. `sealed`: nobody sees a game until the organiser shows it. UsageError if that is impossible, and while uploads
-    are open.
+    all. `sealed`: nobody sees a game until the organiser shows it. UsageError if that is impossible, while uploads are
+    open, and while a version waits for its check.
     """
     if not NAME.fullmatch(name):
         raise UsageError(
@@ -164,10 +164,13 @@ def make(
         raise UsageError("uploads are open; close them first, so that the final's versions are the last ones")
     if late := switches.extended(store):
         raise UsageError(f"{listed(late)} may still hand in; wait until then, or end the extension on the team's page")
+    if undecided := len(check_queue.queue(store)):
+        versions = counted(undecided, "version waits", "versions wait")
+        raise UsageError(f"{versions} for a check; wait for the verdict, or cancel the check on the organiser's page")
     folder = store.folder / FINALS / name
     if any(each.name.casefold() == name.casefold() for each in finals(store.folder)):
         raise UsageError(f"there is a final {name!r} already; choose another name")
-    plan = read_plan(store.folder / PLAN)
+    plan = coming_plan(store.folder)
     drawn, bots = _drawn(store), _of(store, _in_order(store.folder, plan), only)[:first]
     made = _plan(plan, name, format, bots, seed_of(drawn.secret, name, (entry.hash for entry in bots)))
     made = checked(made.replaced(games=games or made.games, rounds=rounds, stages=stages))
@@ -280,34 +283,46 @@ def show(store: Store, name: str, what: str, actor: str, address: str = "") -> N
     if what not in steps:
         raise UsageError(f"{what[:40]}: expected match, round or all")
     shown = None if steps[what] >= len(played) else steps[what]
+    if shown is None:
+        for bot in (team.bot for team in teams.teams(store) if team.state == "disqualified"):
+            final = _reconsidered(store.folder, final, bot, is_out=True)
     replace_file(folder / FACTS, msgspec.json.encode(msgspec.structs.replace(final, shown=shown)))
     with store.writing() as database:
         audit(database, actor, "reveal", name, "all" if shown is None else f"{shown} matches", address)
 
 
 def reconsider(store: Store, bot: str, state: str) -> None:
-    """Takes a disqualified bot out of the finals that were played, or back in, and says so on their pages."""
+    """Takes a disqualified bot out of the finals that were played, or back in, and says so on their pages.
+
+    A sealed final follows when all of it is shown.
+    """
     for final in finals(store.folder):
-        folder = store.folder / FINALS / final.name
-        plan = read_plan(folder / PLAN)
-        entry = next((entry for entry in plan.bots if entry.name == bot), None)
-        is_out = state == "disqualified"
-        if entry is None or entry.void == is_out:
-            continue
-        try:
-            if final.shown is not None:
-                raise UsageError("it is not shown yet; disqualify again when it is")
-            hand_in(folder, Withdraw((bot,), void=True) if is_out else Enter(back=(bot,)))
-            remark = f"{bot} was disqualified: its games count for nobody, and those behind it moved up"
-            remark += ". No match was played again" if plan.format in BRACKETS else ""
-        except UsageError as error:
-            remark = (
-                f"{bot} was disqualified after it was played. The places are those of before, and are open: {error}"
-            )
-        if not is_out:
-            remark = f"{bot} is back: its games count again"
-        changed = msgspec.structs.replace(final, remarks=(*final.remarks, remark))
-        replace_file(folder / FACTS, msgspec.json.encode(changed))
+        if final.shown is None:
+            changed = _reconsidered(store.folder, final, bot, is_out=state == "disqualified")
+            if changed != final:
+                replace_file(store.folder / FINALS / final.name / FACTS, msgspec.json.encode(changed))
+
+
+def _reconsidered(cup: Path, final: Final, bot: str, is_out: bool) -> Final:
+    """Takes a bot out of a final, or back in. Returns the final with the remark about it, instead of earlier ones."""
+    folder = cup / FINALS / final.name
+    plan = coming_plan(folder)
+    entry = next((entry for entry in plan.bots if entry.name == bot), None)
+    if entry is None or (is_out and entry.void):
+        return final
+    was_out, is_back = f"{bot} was disqualified", f"{bot} is back: its games count again"
+    if not (is_out or entry.void):  # it could not be taken out, so its games have always counted
+        kept = tuple(each for each in final.remarks if not each.startswith(was_out))
+        return msgspec.structs.replace(final, remarks=kept)
+    try:
+        hand_in(folder, Withdraw((bot,), void=True) if is_out else Enter(back=(bot,)))
+        remark = f"{was_out}: its games count for nobody, and those behind it moved up" if is_out else is_back
+        remark += ". No match was played again" if is_out and plan.format in BRACKETS else ""
+    except UsageError as error:
+        why = "after it was played. The places are those of before, and are open" if is_out else "and cannot come back"
+        remark = f"{was_out} {why}: {error}"
+    others = (each for each in final.remarks if each != is_back and not each.startswith(was_out))
+    return msgspec.structs.replace(final, remarks=(*others, remark))
 
 
 def check_seed(folder: Path, plan: Plan) -> str | None:

@@ -10,6 +10,7 @@ import re
 import shlex
 import smtplib
 import sqlite3
+import ssl
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ from msgspec import Struct
 from referee.addons.host import teams, times
 from referee.addons.host.outbox import Kind
 from referee.addons.host.store import Store
-from referee.harness.common.addresses import split_address
+from referee.harness.common.addresses import is_local, split_address
 from referee.harness.common.errors import RunError, UsageError
 from referee.protocol.text import printable
 
@@ -211,13 +212,14 @@ class _connected:
         host = parts.hostname or ""
         try:
             if parts.scheme == "smtps":
-                server: smtplib.SMTP = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SEND_S)
+                context = ssl.create_default_context()
+                server: smtplib.SMTP = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SEND_S, context=context)
             else:
                 server = smtplib.SMTP(host, parts.port or 587, timeout=SEND_S)
             self._server = server
             server.ehlo()
-            if parts.scheme == "smtp" and server.has_extn("starttls"):
-                server.starttls()
+            if parts.scheme == "smtp":
+                _encrypt(server)
             if parts.username:
                 server.login(unquote(parts.username), os.environ.get(PASSWORD, ""))
         except (smtplib.SMTPException, OSError) as error:
@@ -238,6 +240,19 @@ class _connected:
         if self._server is not None:
             with suppress(smtplib.SMTPException, OSError):
                 self._server.quit()
+
+
+def _encrypt(server: smtplib.SMTP) -> None:
+    """Encrypts a connection. SMTPException if that is impossible, unless the server is on this machine."""
+    assert server.sock is not None
+    is_here = is_local(server.sock.getpeername()[0])
+    if server.has_extn("starttls"):
+        server.starttls(context=None if is_here else ssl.create_default_context())  # None: any certificate is good
+    elif not is_here:
+        raise smtplib.SMTPNotSupportedError(
+            "it offers no STARTTLS, so others could read the password and the links; use smtps://, or a server on this "
+            "machine"
+        )
 
 
 def _by_command(command: Sequence[str], made: EmailMessage) -> None:

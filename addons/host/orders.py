@@ -4,7 +4,7 @@ Those of a database block for some microseconds, or while another process writes
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -80,6 +80,10 @@ class Orders:
     def set_aside(self, entry: Entry, why: str, instead: Entry | None) -> None:
         """A version plays no more, for a reason that its team reads. `instead`: the other one that plays on."""
 
+    def aside(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Returns those of these versions that are set aside."""
+        return []
+
     def accepted(self, bot: str) -> list[Entry]:
         """Returns the versions of a team that were accepted and not set aside, oldest first."""
         return []
@@ -123,11 +127,15 @@ class DatabaseOrders(Orders):
     def practice_failed(self, number: int, reason: str) -> None:
         practice.failed(self.store, number, reason)
 
+    def aside(self, entries: Iterable[Entry]) -> list[Entry]:
+        found = versions.aside(self.store)
+        return [entry for entry in entries if (entry.name, entry.hash) in found]
+
     def accepted(self, bot: str) -> list[Entry]:
         return [each.tournament_entry for each in versions.accepted(self.store, bot)]
 
     def set_aside(self, entry: Entry, why: str, instead: Entry | None) -> None:
-        query = "SELECT id FROM submission WHERE bot = ? AND hash = ? ORDER BY id DESC LIMIT 1"
+        query = "SELECT id FROM submission WHERE bot = ? AND hash = ? ORDER BY entered_at DESC, id DESC LIMIT 1"
         number = self.store.value(query, entry.name, entry.hash)
         if number is not None and (version := versions.by_id(self.store, number)) is not None:
             versions.set_aside(self.store, version, why)  # otherwise it is the organiser's

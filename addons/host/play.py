@@ -390,6 +390,8 @@ def _play_ladder(folder: Path, orders: Orders, settings: PlaySettings, on_note: 
         games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures, settings.spare_cores)
         games.on_note = on_note
         orders.begin(games.practice.ended)
+        for entry in orders.aside(entry for entry in plan.bots if not entry.absent):  # a kill kept it from the plan
+            games.failures.failing[entry.ident] = "it was set aside before the contest was started again"
         _, signalled = trio.run(_run, games, settings, games.contest(plan))
     return signalled
 

@@ -91,13 +91,17 @@ def is_staff(store: Store, rival: str) -> bool:
 
 
 def next_practice(store: Store) -> Practice | None:
-    """Takes the request that is played next; None if none waits. Teams take turns: few games of late come first."""
+    """Takes the request that is played next; None if none waits. Teams take turns: few games of late come first.
+
+    Requests of a team that does not take part any more wait until it is back.
+    """
     with store.writing() as database:
         found = rows(
             database,
             Practice,
-            "SELECT * FROM practice AS p WHERE status = 'waiting' ORDER BY (SELECT count(*) FROM practice AS o "
-            "WHERE o.team = p.team AND o.started_at > ?), id LIMIT 1",
+            "SELECT p.* FROM practice AS p JOIN team AS t ON t.id = p.team AND t.state = 'active' "
+            "WHERE status = 'waiting' ORDER BY (SELECT count(*) FROM practice AS o "
+            "WHERE o.team = p.team AND o.started_at > ?), p.id LIMIT 1",
             time.time() - A_DAY_S,
         )
         for each in found:

@@ -13,6 +13,7 @@ from referee.addons.host.live import HTML
 from referee.addons.host.practice import Practice
 from referee.addons.host.practice_games import checked_options
 from referee.addons.host.public_pages import VIEWER_POLICY
+from referee.addons.host.team_pages import check_takes_part
 from referee.addons.host.versions import Version
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.readers import published
@@ -72,6 +73,7 @@ def _plays(name: str, game: str) -> bool:
 
 def ask(asked: Asked) -> Response:
     """Asks for a practice game."""
+    check_takes_part(asked)
     store = asked.contest.store
     plan, rival, number = read_plan(store.folder / PLAN), asked.text("rival"), asked.text("version")
     playable = _playable(asked)

@@ -55,7 +55,10 @@ def _check(asked: Asked) -> None:
 
 
 def sign_up(asked: Asked) -> Response:
-    """Makes a team with one member, and begins a session. UsageError for a name that is taken."""
+    """Makes a team with one member, and begins a session.
+
+    UsageError for a name that is taken, and for an account that is in a team.
+    """
     _check(asked)
     contest, store = asked.contest, asked.contest.store
     contest.rates.check(f"code {asked.network}", *ATTEMPTS)
@@ -66,8 +69,9 @@ def sign_up(asked: Asked) -> Response:
     if not name:
         raise UsageError("type your name, so that your team knows who has joined")
     named = [(asked.text("team"), asked.text("email"))]
-    ((_, token),) = teams.invite_all(store, named, "sign-up", asked.address, mails=False)
-    session = teams.open_link(store, token, name, asked.account)
+    with store.writing():  # no team stays without a member
+        ((_, token),) = teams.invite_all(store, named, "sign-up", asked.address, mails=False)
+        session = teams.open_link(store, token, name, asked.account)
     response = see("/team")
     set_session(response, contest.settings, session)
     contest.settings.delete_cookie(response, ACCOUNT)

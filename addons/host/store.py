@@ -47,8 +47,14 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yields a connection for one transaction, which is undone if the block raises."""
+        """Yields a connection for one transaction, which is undone if the block raises.
+
+        A block within another one is part of the outer one's transaction.
+        """
         database = self._connection()
+        if database.in_transaction:
+            yield database
+            return
         database.execute("BEGIN IMMEDIATE")
         try:
             yield database

@@ -23,6 +23,12 @@ def team_of(asked: Asked) -> Team:
     return found
 
 
+def check_takes_part(asked: Asked) -> None:
+    """UsageError if the team of the person who asks is withdrawn or disqualified."""
+    if team_of(asked).state != "active":
+        raise UsageError("your team does not take part any more")
+
+
 def version_of(asked: Asked) -> Version:
     """Returns the version of the own team that the path names. Raises Denied if there is none."""
     found = versions.version(asked.contest.store, asked.team, asked.path["version"])
@@ -112,8 +118,7 @@ def change_note(asked: Asked) -> Response:
 def play_version(asked: Asked) -> Response:
     """Goes back to an older version."""
     one = version_of(asked)
-    if team_of(asked).state != "active":
-        raise UsageError("your team does not take part any more")
+    check_takes_part(asked)
     if not switches.may_hand_in(asked.contest.store, asked.team):
         raise UsageError("uploads are closed, so that the version that plays cannot change any more")
     submissions.play_again(asked.contest.store, one)

@@ -135,6 +135,7 @@ async def _received(request: Request, contest: Contest, person: Person, organise
         file = form.get("file")
         fields = {name: str(value) for name, value in form.items() if isinstance(value, str)}
         note = fields.get("note", "")
+        await run_in_threadpool(_check, contest, person.team or 0, quota, organiser)  # uploads may have closed since
         if isinstance(file, UploadFile) and file.filename:
             part = await run_in_threadpool(_copied, contest, file)
             try:

@@ -333,9 +333,27 @@ def cancel(store: Store, number: int, actor: str, address: str = "") -> bool:
 
 
 def set_aside(store: Store, one: Version, why: str) -> None:
-    """Notes that a version plays no rated games any more, and tells its team why. A new version plays again."""
+    """Notes that a version plays no rated games any more, and tells its team why. A new version plays again.
+
+    Does nothing if it is set aside already.
+    """
     at = time.time()
     with store.writing() as database:
-        database.execute("UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ?", (at, why, one.id))
-        audit(database, "the referee", "set aside", f"{one.bot} version {one.version}", why)
-        outbox.put(database, "set_aside", one.team, f"{one.id} {at}", version=str(one.version), reason=why)
+        query = "UPDATE submission SET set_aside_at = ?, set_aside_why = ? WHERE id = ? AND set_aside_at IS NULL"
+        if database.execute(query, (at, why, one.id)).rowcount:
+            audit(database, "the referee", "set aside", f"{one.bot} version {one.version}", why)
+            outbox.put(database, "set_aside", one.team, f"{one.id} {at}", version=str(one.version), reason=why)
+
+
+class _Content(Struct, frozen=True):
+    bot: str
+    hash: str
+
+
+def aside(store: Store) -> set[tuple[str, str]]:
+    """Returns the versions that are set aside and were not taken back or handed in again, as bot and hash."""
+    query = (
+        "SELECT bot, hash FROM submission WHERE status = 'accepted' "
+        "GROUP BY bot, hash HAVING max(set_aside_at) > max(entered_at)"
+    )
+    return {(each.bot, each.hash) for each in store.rows(_Content, query)}

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +21,7 @@ from msgspec import Struct
 from referee.addons.llm.kind import MODEL
 from referee.addons.llm.settings import Model, ModelSettings
 from referee.games.game import Game
-from referee.harness.common.addresses import split_address
+from referee.harness.common.addresses import is_local, split_address
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import HOME, expanded, game_file, read_limited
 from referee.harness.programs import adapter_options
@@ -122,15 +121,8 @@ def _check_key(settings: ModelSettings, spec: str) -> None:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise UsageError(f"{spec}: --key-from {name}: what it holds is no key: it has blanks or other characters")
     parts = urlsplit(settings.url)
-    if parts.scheme == "http" and not _is_local(parts.hostname or ""):
+    if parts.scheme == "http" and not is_local(parts.hostname or ""):
         raise UsageError(f"{spec}: --key-from needs https, since {parts.hostname} is not this machine")
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _url(text: str) -> str:

@@ -98,19 +98,20 @@ def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
 
     Raises UsageError if it is impossible.
     """
-
-    def played() -> Book:
-        return read(folder)
-
-    plan = read_plan(folder / PLAN)
-    for _, pending in _waiting(folder, plan):
-        plan, _ = _tried(plan, pending, played)
-    plan = applied(plan, change, played)
+    plan = applied(coming_plan(folder), change, lambda: read(folder))
     with writing(folder):
         make_folder(folder / INBOX)
         name = f"{time.time_ns():020}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}.json"
         replace_file(folder / INBOX / name, msgspec.json.encode(change))
     return plan, not settle_if_free(folder)
+
+
+def coming_plan(folder: Path) -> Plan:
+    """Returns the plan with the changes that wait, as a run that uses the folder will have it."""
+    plan = read_plan(folder / PLAN)
+    for _, change in _waiting(folder, plan):
+        plan, _ = _tried(plan, change, lambda: read(folder))
+    return plan
 
 
 def settle_if_free(folder: Path) -> bool:

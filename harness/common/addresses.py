@@ -1,5 +1,6 @@
 """Addresses that somebody typed."""
 
+from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from referee.harness.common.errors import UsageError
@@ -14,6 +15,14 @@ def split_address(text: str) -> SplitResult:
     except UnicodeError as error:
         raise ValueError("no host can have that name") from error
     return parts
+
+
+def is_local(host: str) -> bool:
+    """Tells whether a host is this machine: localhost, or a loopback address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def typed_address(text: str, where: str, expected: str) -> SplitResult:

@@ -229,6 +229,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, target: Target | None)
         "match": first_match(game, "."),
         "packages": " ".join(packages.libraries(toolchain) if toolchain else ()) or None,
         "referee": referee or None,
+        "install": f"with `python -m pip install '{referee}'`" if referee else "as your organiser says",
         "engine": requirements(target.name)[0] if target else None,
         "rust_target": packages.rust_target(toolchain) if toolchain else None,
     }

@@ -152,6 +152,15 @@ def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> N
     assert (code, out.splitlines()[-1].split(":")[0]) == (0, "passed")
 
 
+@pytest.mark.parametrize("referee", ["", "git+https://example.org/referee@abc123"])
+def test_the_readme_says_how_to_hand_in_and_where_referee_comes_from(referee: str, tmp_path: Path) -> None:
+    new.write(registry.game("connectfour"), "python", tmp_path / "bot", referee or None)
+    text = (tmp_path / "bot" / "README.md").read_text("utf-8")
+    assert "`referee submit . --to ADDRESS`" in text
+    known = re.search(r"Install Referee (as your organiser says|with `python -m pip install '(.*)'`)\.", text)
+    assert known is not None and (not referee or known[2] == referee)
+
+
 @pytest.mark.parametrize("game", registry.names())
 def test_the_first_match_is_in_the_readme_and_has_no_fault(run: Run, game: str) -> None:
     _, out, _ = run("new", game, "--lang", "python", "bot")

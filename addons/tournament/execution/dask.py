@@ -3,7 +3,6 @@
 A Dask worker may die at any time. Other workers then play the games that it did not return.
 """
 
-import ipaddress
 import math
 import socket
 import time
@@ -26,7 +25,7 @@ from referee.addons.tournament.execution.worker_messages import Contest, Failed,
 from referee.addons.tournament.execution.worker_pool import DRAIN_S, Event, Lost, Unbuilt, WorkerPool
 from referee.addons.tournament.plan import Entry, Plan
 from referee.addons.tournament.store import bot_archives
-from referee.harness.common.addresses import typed_address
+from referee.harness.common.addresses import is_local, typed_address
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.kept_rules import kept_rules
 
@@ -343,7 +342,7 @@ def check_address(address: str, tls: Tls) -> None:
     parts = typed_address(address if "://" in address else f"tcp://{address}", f"--cluster {address}", expected)
     if parts.hostname is None or parts.port is None:
         raise UsageError(f"--cluster {address}: {expected}")
-    if parts.scheme != "tls" and not _loopback(parts.hostname):
+    if parts.scheme != "tls" and not is_local(parts.hostname):
         raise UsageError(
             f"--cluster {address}: a Dask port runs anybody's code; beyond this machine it must be tls://, "
             "with certificates"
@@ -367,13 +366,6 @@ def check_address(address: str, tls: Tls) -> None:
 
 def _unreachable(address: str, error: Exception) -> RunError:
     return RunError(f"the cluster at {address} cannot be reached: {error}")
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @asynccontextmanager

@@ -12,13 +12,13 @@ from hosted import Team, contest, games_of, killed, log, play, playing, until
 from hosting import Cup, serving
 from playwright.sync_api import Browser, expect
 
-from referee.addons.host import finals, switches
+from referee.addons.host import finals, switches, versions
 from referee.addons.host.store import FILE, Store, audited
 from referee.addons.tournament.formats.schedules import BRACKETS
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.plan import Plan, read_plan, write_plan
 from referee.addons.tournament.store import bot_archives, reader
-from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.ledger import PLAN, claimed
 from referee.harness.common.errors import UsageError
 
 
@@ -133,6 +133,28 @@ def test_a_final_needs_closed_uploads_a_format_and_a_new_name(store: Store) -> N
     with pytest.raises(UsageError, match="uploads are open"):
         finals.make(store, "next", "knockout", "organiser Ada")
     assert [final.name for final in finals.finals(store.folder)] == ["Cup"]
+
+
+def test_a_final_waits_until_every_version_has_its_verdict(store: Store) -> None:
+    eve = Team(store, "eve")
+    one, two = (versions.hand_in(store, eve.number, eve.member, "bot.zip", "uploads/2.zip") for _ in range(2))
+    assert versions.next_to_check(store) == one, "one is being checked, the other one waits"
+    with pytest.raises(UsageError, match="2 versions wait for a check; wait for the verdict, or cancel the check on"):
+        finals.make(store, "cup", "round-robin", "organiser Ada")
+    versions.cancel(store, one.id, "organiser Ada")
+    with pytest.raises(UsageError, match="1 version waits for a check"):
+        finals.make(store, "cup", "round-robin", "organiser Ada")
+    versions.refuse(store, two, "it does not build")
+    assert len(read_plan(finals.make(store, "cup", "round-robin", "organiser Ada") / PLAN).bots) == 4
+
+
+def test_a_final_has_versions_that_were_accepted_a_moment_ago(store: Store) -> None:
+    """Also those that the process that plays has not taken into the plan yet."""
+    with claimed(store.folder):
+        entry = Team(store, "eve").submit("@baseline")
+        assert entry.name not in {each.name for each in read_plan(store.folder / PLAN).bots}
+        made = read_plan(finals.make(store, "cup", "round-robin", "organiser Ada") / PLAN)
+    assert {each.name for each in made.bots} == {"ann", "bob", "cid", "dan", "eve"}
 
 
 @pytest.mark.slow

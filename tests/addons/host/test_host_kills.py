@@ -10,7 +10,8 @@ from contests import drawing_bot, tournament
 from hosted import Team, contest, games_of, killed, log, play, playing, until
 
 from referee.addons.host import practice
-from referee.addons.host.store import Store
+from referee.addons.host.orders import DatabaseOrders
+from referee.addons.host.store import Store, audited
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
@@ -53,6 +54,28 @@ def test_kills_lose_no_game_no_version_and_no_practice_game(kills: int, tmp_path
     for each in practice_games(store).values():
         assert (cup / each.game).is_file() and each.result.split()[0] in ("won", "lost", "draw")
     assert "0 differ" in tournament(tmp_path, "verify", cup), log(cup)
+
+
+def test_a_version_is_set_aside_once_although_a_kill_kept_it_from_the_plan(tmp_path: Path) -> None:
+    cup = contest(tmp_path / "cup")
+    store = Store(cup)
+    ann, bob = Team(store, "ann"), Team(store, "bob")
+    old, new = (ann.submit(drawing_bot(tmp_path, f"ann{salt}", salt)) for salt in range(2))
+    back = bob.submit("@random")
+    for entry in (new, back):
+        DatabaseOrders(store).set_aside(entry, "it was at fault in 5 games in a row", None)  # and then comes a kill
+    bob.submit("@random")  # its team has handed it in again since
+
+    def present() -> set[str]:
+        return {entry.ident for entry in read_plan(cup / PLAN).bots if not entry.absent}
+
+    assert present() == {new.ident, back.ident}
+    with playing(cup):
+        until(lambda: present() == {old.ident, back.ident}, "the version before it plays on")
+        until(lambda: games_of(cup, [old.ident]), "a game of it")
+    aside = [each.subject for each in audited(store) if each.action == "set aside"]
+    assert sorted(aside) == ["ann version 2", "bob version 1"]
+    assert not games_of(cup, [new.ident]), log(cup)
 
 
 def test_the_process_that_plays_ends_with_its_parent_and_a_second_one_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hosting import Cup, serving
 from rules_games import COUNTDOWN
 
-from referee.addons.host import practice, submissions, switches
+from referee.addons.host import practice, submissions, switches, teams
 from referee.addons.host.orders import DatabaseOrders, State
 from referee.addons.host.practice_games import PracticeGames
 from referee.addons.tournament.plan import Entry, read_plan
@@ -76,7 +76,14 @@ def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> N
         assert (ask(rival="Blue"), ask(rival="House")) == (400, 303)
         switches.set_switch(cup.store, "practice", "off", None, "organiser Ada")
         assert ask() == 400 and "Practice is off" in client.get("/team/practice", headers=headers).text
+        switches.set_switch(cup.store, "practice", "open", None, "organiser Ada")
+        teams.set_state(cup.store, cup.blue, "disqualified", "two accounts", "organiser Ada")
+        assert ask() == 400
+        refused = client.post("/team/practice", data=asked, headers=headers).text
+        assert "your team does not take part any more" in refused
     assert [each.rival for each in practice.practices(cup.store, cup.blue)] == ["House", "@random"]
+    assert DatabaseOrders(cup.store).next_practice() is None, "what waits is not played meanwhile"
+    teams.set_state(cup.store, cup.blue, "active", "", "organiser Ada")
 
     request = DatabaseOrders(cup.store).next_practice()
     assert request is not None

@@ -74,6 +74,13 @@ def test_a_database_of_a_newer_referee_and_a_damaged_one_are_refused(tmp_path: P
         Store(tmp_path)
 
 
+def test_a_write_within_another_one_is_undone_with_it(store: Store) -> None:
+    with pytest.raises(UsageError, match="there is a team 'Blue' already"), store.writing():
+        teams.invite(store, "Blue", "", "organiser Ada")
+        teams.invite(store, "blue", "", "organiser Ada")
+    assert teams.teams(store) == []
+
+
 # Two processes.
 
 WRITER = """

@@ -132,6 +132,32 @@ def test_strangers_and_closed_uploads_are_refused_before_the_file_comes(served: 
 
 
 @pytest.mark.parametrize(
+    "end",
+    [
+        part("bot.zip", b"PK")[5:],
+        b'content-disposition: form-data; name="repository"\r\n\r\nhttps://github.com/a/b\r\n--b--',
+    ],
+    ids=["a file", "a repository"],
+)
+def test_an_upload_that_has_not_come_whole_when_uploads_close_is_refused(
+    end: bytes, served: tuple[Cup, httpx.Client]
+) -> None:
+    cup, client = served
+    before, headers = files(cup), cup.headers("other") | {"origin": cup.address, "content-type": FORM}
+
+    def slow() -> Iterator[bytes]:
+        yield b"--b\r\n"
+        time.sleep(0.5)  # the server has read the head, and waits for the rest
+        switches.set_switch(cup.store, "uploads", "closed", None, "organiser Ada")
+        yield end
+
+    response = client.post("/team/versions", content=slow(), headers=headers)
+    switches.set_switch(cup.store, "uploads", "open", None, "organiser Ada")
+    assert response.status_code == 400 and "uploads are closed" in response.text
+    assert files(cup) == before and versions.versions(cup.store, cup.red) == []
+
+
+@pytest.mark.parametrize(
     ("address", "commit"),
     [
         ("file:///etc", ""),

@@ -4,23 +4,25 @@ import os
 import shlex
 import signal
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 import trio
+import trustme
 from hosted import contest
 
 from referee.addons.host import mail, outbox, teams, versions
 from referee.addons.host.mail import MailSettings, Sender
 from referee.addons.host.store import Store
 from referee.addons.tournament.plan import Entry
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 ENTRY = Entry("Blue", "ab" * 5, "ab" * 32, "@random")
 KEEP = """
@@ -190,13 +192,22 @@ def test_a_refused_message_is_tried_again_and_given_up(store: Store, monkeypatch
 
 
 @contextmanager
-def server(answer: Callable[[bytes], bytes | None]) -> Iterator[tuple[int, list[bytes]]]:
-    """Runs an SMTP server that answers each line; None = it closes. Yields its port and the lines it has heard."""
+def server(
+    answer: Callable[[bytes], bytes | None], host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Runs an SMTP server that answers each line; None = it closes. Yields its port and the lines it has heard.
+
+    `tls`: its certificate, with which it begins.
+    """
     heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server((host, 0)) as listening:
 
         def serve() -> None:
             connection, _ = listening.accept()
+            with suppress(OSError):  # a client that distrusts us leaves
+                speak(connection if tls is None else tls.wrap_socket(connection, server_side=True))
+
+        def speak(connection: socket.socket) -> None:
             with connection, connection.makefile("rwb") as file:
                 file.write(b"220 hello\r\n")
                 file.flush()
@@ -226,6 +237,59 @@ def test_a_mail_server_takes_a_message_or_its_fate_is_unknown(end: bytes | None,
     with server(lambda line: known.get(line, b"250 ok")) as (port, heard):
         sent(store, settings(way=f"smtp://127.0.0.1:{port}"))
     assert states(store) == [state] and b"To: blue@example.org\r\n" in heard
+
+
+ANSWERS = {b"DATA": b"354 go on", b"QUIT": b"221 bye", b"EHLO": b"250-hello\r\n250 AUTH PLAIN", b"AUTH": b"235 ok"}
+
+
+def answered(line: bytes) -> bytes:
+    """Answers as a server that takes any password."""
+    return ANSWERS.get(line.split()[0], b"250 ok")
+
+
+def own_address() -> str:
+    """Returns an address of this machine as others see it: a server there may be anywhere."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, suppress(OSError):
+        one.connect(("192.0.2.1", 9))  # sends nothing
+        if not (address := str(one.getsockname()[0])).startswith("127."):
+            return address
+    pytest.skip("this machine has no address in a network")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_known", "state"),
+    [("localhost", True, "sent"), ("mail.example.org", True, "waiting"), ("localhost", False, "waiting")],
+)
+def test_a_mail_server_with_another_certificate_gets_neither_a_password_nor_a_link(
+    name: str, is_known: bool, state: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(tls)
+    (authority if is_known else trustme.CA()).cert_pem.write_to_path(tmp_path / "authority.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    monkeypatch.setenv(mail.PASSWORD, "secret")
+    mail.set_on(store, True)
+    team(store)
+    is_sent = state == "sent"
+    with server(answered, tls=tls) as (port, heard):
+        sender = Sender(store, settings(way=f"smtps://user@localhost:{port}"), print)
+        with nullcontext() if is_sent else pytest.raises(RunError, match="localhost cannot be used"):
+            sender.send(_waiting(store.folder))
+    assert states(store) == [state] and any(line.startswith(b"AUTH") for line in heard) == is_sent
+
+
+@pytest.mark.parametrize("user", ["", "user@"])
+def test_a_mail_server_elsewhere_that_cannot_encrypt_gets_neither_a_password_nor_a_link(
+    user: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(mail.PASSWORD, "secret")
+    mail.set_on(store, True)
+    team(store)
+    with server(answered, (host := own_address())) as (port, heard):
+        sender = Sender(store, settings(way=f"smtp://{user}{host}:{port}"), print)
+        with pytest.raises(RunError, match="it offers no STARTTLS, so others could read the password and the links"):
+            sender.send(_waiting(store.folder))
+    assert states(store) == ["waiting"] and {line[:4].upper() for line in heard} == {b"EHLO", b"QUIT"}
 
 
 @pytest.mark.parametrize(

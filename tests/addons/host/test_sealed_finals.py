@@ -110,6 +110,58 @@ def test_after_a_disqualification_the_podium_is_that_of_the_others_and_says_so(
     assert order() == before and f"{before[0]} is back" in client.get("/finals").text
 
 
+def disqualified_final(folder: Path, format: str, only: tuple[str, ...] = (), sealed: bool = False) -> Store:
+    """Returns a contest with a final that is over, and whose team ann is disqualified twice, as by a second click."""
+    store = Store(contest(folder / "cup"))
+    found = {name: Team(store, name) for name in NAMES}
+    for each in found.values():
+        each.submit("@random")
+    switches.set_switch(store, "uploads", "closed", None, "organiser Ada")
+    finals.make(store, "cup", format, "organiser Ada", games=2, only=only, sealed=sealed)
+    finals.end(store.folder, final(store))
+    for _ in range(2):
+        set_state(store, "ann", "disqualified")
+    return store
+
+
+def set_state(store: Store, name: str, state: str) -> None:
+    (number,) = (team.id for team in teams.teams(store) if team.name == name)
+    finals.reconsider(store, name, state)
+    teams.set_state(store, number, state, "", "organiser Ada")
+
+
+def final(store: Store) -> finals.Final:
+    (found,) = finals.finals(store.folder)
+    return found
+
+
+def in_order(store: Store) -> set[str]:
+    folder = store.folder / finals.FINALS / "cup"
+    plan = read_plan(folder / PLAN)
+    return {row.name for row in all_standings(plan, reader.read(folder, plan=plan), chances=False).rows}
+
+
+def test_a_team_that_is_disqualified_while_a_final_is_sealed_leaves_it_when_all_is_shown(tmp_path: Path) -> None:
+    store = disqualified_final(tmp_path, "double-elimination", sealed=True)
+    set_state(store, "bob", "disqualified")
+    set_state(store, "bob", "active")
+    assert final(store).remarks == () and in_order(store) == {*NAMES}, "what is sealed gives nothing away"
+    finals.show(store, "cup", "all", "organiser Ada")
+    (remark,) = final(store).remarks
+    assert remark.startswith("ann was disqualified: its games count for nobody")
+    assert final(store).shown is None and in_order(store) == {"bob", "cid", "dan"}
+    set_state(store, "ann", "active")
+    assert final(store).remarks == ("ann is back: its games count again",) and in_order(store) == {*NAMES}
+
+
+def test_a_page_says_once_that_places_are_open_and_no_more_when_the_team_is_back(tmp_path: Path) -> None:
+    store = disqualified_final(tmp_path, "two-player", only=("ann", "bob"))
+    (remark,) = final(store).remarks
+    assert remark.startswith("ann was disqualified after it was played. The places are those of before, and are open")
+    set_state(store, "ann", "active")
+    assert final(store).remarks == ()
+
+
 def test_a_round_ends_before_a_bot_plays_again() -> None:
     played = [reveal.PlayedMatch("x", frozenset(bots), [0]) for bots in ((0, 1), (2, 3), (0, 2), (1, 3), (0, 1))]
     assert [reveal.next_round(played, place) for place in range(6)] == [2, 2, 4, 4, 5, 5]

@@ -17,7 +17,7 @@ from joserfc.jwk import OctKey, RSAKey
 from sign_ins import CLIENT, KEY, SECRET, AtProvider, Liar, lying_provider, real_provider, respond, settings_file
 from submissions import zipped
 
-from referee.addons.host import oidc, teams
+from referee.addons.host import oidc, sign_up, teams
 from referee.addons.host.oidc import Begun, Provider, Refused, Settings
 from referee.addons.host.settings import ACCOUNT, BEGUN, SESSION
 from referee.addons.host.store import Store
@@ -103,6 +103,17 @@ def test_an_account_without_a_team_sees_nothing_until_it_opens_a_link(school: Sc
     other = school.link(school.blue)
     school.signed_in(browser, "bea", f"{other}/sign-in")
     assert "sign in with the school first" in browser.post(other, 403, name="Bea"), "a member of Red is none of Blue"
+
+
+def test_an_account_that_is_in_a_team_already_signs_up_no_other_one(school: School) -> None:
+    sign_up.set_code(school.store, "algorithms 2026", "organiser Ada")
+    first, second = Browser(school.address), Browser(school.address)
+    for browser in (first, second):
+        school.signed_in(browser, "gil")
+    assert "<h1>Green</h1>" in first.post("/sign-up", code="algorithms 2026", team="Green", name="Gil")
+    page = second.post("/sign-up", 400, code="algorithms 2026", team="Teal", name="Gil")
+    assert "a member of Green already" in page
+    assert "Teal" not in {each.name for each in teams.teams(school.store)}, "the name is free"
 
 
 def test_the_organisers_link_needs_no_account(school: School) -> None:
