@@ -114,14 +114,14 @@ def test_a_ladder_is_made_and_entered_with_the_bytes_of_the_bot(team: Path, cana
     for name in ("evil.clean", "evil.smudge", "evil.process"):  # also of this clone alone
         git(cup, "config", f"filter.{name}", str(tmp_path / "program"))
     with Repository(cup / ".github") as repository:
-        commit_bot(repository, staged(team, tmp_path / "copy", "team", "ann"))
+        commit_bot(repository, staged(team, tmp_path / "copy", "team", "ann")[0])
         assert next(repository.read([f"HEAD:{home}/bot.py"])) == BYTES
         assert {each.mode for each in repository.entries("HEAD", f"{home}/bot.py")} == {PROGRAM}
         assert (cup / home / "bot.py").read_bytes() == BYTES
         head = commit_files(repository, repository.commit("HEAD"), {"claims/a/1": BYTES}, "a claim")
         assert advance(repository, head, None)
         with pytest.raises(UsageError, match="bots/team has not changed"):
-            commit_bot(repository, staged(cup / home, tmp_path / "again", "team", "ann"))
+            commit_bot(repository, staged(cup / home, tmp_path / "again", "team", "ann")[0])
     assert (cup / "claims" / "a" / "1").read_bytes() == BYTES
     assert not canary.exists()
     assert own_repository(tmp_path / "own") == ("own", "")
@@ -145,11 +145,11 @@ def test_a_bots_folder_with_what_is_not_committed_is_not_replaced(
     (team / "bot.toml").write_text('owner = ["ann"]\nrun = ["./bot.py"]\n')
     write_ladder(cup, find_game("tictactoe"), "Cup", {}, "referee @ file:///nowhere/referee")
     with Repository(cup) as repository:
-        commit_bot(repository, staged(team, tmp_path / "copy", "team", "ann"))
+        commit_bot(repository, staged(team, tmp_path / "copy", "team", "ann")[0])
         change(cup / "bots" / "team")
         (team / "more.txt").touch()
         with pytest.raises(UsageError, match=f"holds what is not committed.*: {path}$"):
-            commit_bot(repository, staged(team, tmp_path / "again", "team", "ann"))
+            commit_bot(repository, staged(team, tmp_path / "again", "team", "ann")[0])
 
 
 def test_every_call_of_git_takes_its_environment_from_one_module() -> None:

@@ -74,9 +74,10 @@ def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> str:
 def tasks(ladder: Ladder, owner: str, now: int) -> list[Task]:
     """Returns the tasks of an owner, ordered by when they are due."""
     chain, found = ladder.chain, []
+    is_struck = chain.is_struck(owner, max(now, chain.now))  # the time of its strike may be ahead of the clock
     for hash, claim in chain.claims.items():
         stage = chain.task(hash, owner, now)
-        if stage is not None:
+        if stage is not None and not (stage.kind is StageKind.OPEN and is_struck):
             waits = stage.kind is not StageKind.OPEN
             found.append(Task(hash, claim, stage, chain.beacon.time_of(stage.rounds[-1]) if waits else stage.begin))
     return sorted(found, key=lambda each: (each.stage.due, each.hash))

@@ -15,6 +15,7 @@ import pytest
 import trio
 from ladders import BEACON, START, Cup
 from needs import for_root
+from submissions import IDENTITY
 
 from referee.addons.ladder import playing
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
@@ -357,7 +358,7 @@ def test_no_command_writes_through_a_link_of_the_clone(
         (top / place).parent.mkdir(exist_ok=True)
         (top / place).symlink_to(outside / "one.toml" if place.endswith(".toml") else outside)
         git(top, "add", place)
-    git(top, "commit", "--quiet", "-m", "links")
+    git(top, *IDENTITY, "commit", "--quiet", "-m", "links")
     (tmp_path / "new.py").write_text("")
     commands = (
         ["play", "--runner", "one", "--owner", "ann"],
