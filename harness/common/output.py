@@ -39,15 +39,21 @@ class FileKind(NamedTuple):
     begins: re.Pattern[bytes]
     """Matches what `first_bytes` returns of such a file."""
 
-    def fits(self, path: Path) -> bool:
-        """Whether a file may be replaced: it is of this kind, empty, missing, or no plain file."""
-        if os.path.abspath(path).startswith(DEVICES) or not os.path.isfile(path):
-            return True
+    def is_like(self, path: str | Path) -> bool | None:
+        """Whether a file is of this kind, or empty; None if it cannot be read."""
         try:
             first = first_bytes(path)
         except (OSError, zlib.error):
-            return False  # nobody can tell what would be lost
+            return None
         return not first or self.begins.match(first) is not None
+
+    def fits(self, path: Path) -> bool:
+        """Whether a file may be replaced: it is of this kind, empty, missing, or no plain file.
+
+        Not one that cannot be read, since nobody can tell what would be lost.
+        """
+        is_plain = os.path.isfile(path) and not os.path.abspath(path).startswith(DEVICES)
+        return not is_plain or self.is_like(path) is True
 
     def refuse_other(self, path: Path) -> None:
         """UsageError for a file that may not be replaced."""

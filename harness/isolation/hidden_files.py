@@ -6,13 +6,12 @@ A replay holds the seed of its match, and so all luck to come. It often lies in 
 
 import os
 import re
-import zlib
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from referee.harness.common.errors import RunError
-from referee.harness.common.output import REPLAY, first_bytes
+from referee.harness.common.output import REPLAY
 from referee.harness.isolation.visible_paths import is_inside, outermost
 
 COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr|jsonl(\.gz)?\.\w+\.json)", re.DOTALL)
@@ -64,13 +63,7 @@ class HiddenFiles(Struct, frozen=True):
 
 def _may_be_replay(path: str) -> bool:
     """Whether a file is a replay, or empty, since it may become one. Also true for a file that we cannot read."""
-    if not os.path.isfile(path):
-        return False
-    try:
-        first = first_bytes(path)
-    except (OSError, zlib.error):
-        return True
-    return not first or REPLAY.begins.match(first) is not None
+    return os.path.isfile(path) and REPLAY.is_like(path) is not False
 
 
 class VisiblePaths(Struct, frozen=True):

@@ -9,6 +9,19 @@ from scripted import PREAMBLE
 
 RULES = Path(__file__).with_name("rules")
 COUNTDOWN = RULES / "countdown"
+BOT = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "exit":
+        break
+    if "id" in message:
+        result = {} if message["method"] == "initialize" else ANSWER
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+"""A bot that gives one answer to every call, which takes the place of ANSWER."""
+TAKES_ONE = BOT.replace("ANSWER", "1")
+"""A bot of countdown."""
 
 METHODS: dict[str, Any] = {"move": {"doc": "Move.", "result": {"type": "integer"}}}
 

@@ -149,7 +149,7 @@ class _Volunteer(Struct):
     """Until when each thing that was pushed can be merged, in seconds since 1970."""
     said: str = ""
     lost: list[str] = []
-    """What it has said of a rewritten history."""
+    """The lines about a rewritten history that it has printed."""
     is_done: bool = False
     """Whether it makes no claims, and waits for no round."""
 

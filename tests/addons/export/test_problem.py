@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from rules_games import COUNTDOWN
+from rules_games import COUNTDOWN, TAKES_ONE
 from scripted import PREAMBLE
 
 from referee.addons.export.problem import VALIDATOR, ProblemTest, parse_test
@@ -21,17 +21,6 @@ from referee.harness.cli.main import main
 from referee.tools.changed_addons import ADDONS
 
 SUBMISSION = f"import socket{PREAMBLE}"
-TAKES_ONE = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["method"] == "exit":
-        break
-    if "id" in message:
-        result = {} if message["method"] == "initialize" else 1
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
-"""A bot of countdown."""
 LANGUAGES = """
 python3:
   compile: 'python3 -m py_compile {files}'

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ladders import INSTALL, Cup
-from rules_games import COUNTDOWN
+from rules_games import COUNTDOWN, TAKES_ONE
 
 from referee.addons.rules import kept
 from referee.addons.rules.source import SOURCE
@@ -23,17 +23,6 @@ from referee.harness.programs.packing import pack
 pytestmark = pytest.mark.slow
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4d7a" * 16 + "\nsize 123456\n"
-PLAYS = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["method"] == "exit":
-        break
-    if "id" in message:
-        result = {} if message["method"] == "initialize" else 1
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
-"""A bot of countdown."""
 
 
 @pytest.fixture
@@ -141,7 +130,7 @@ def test_secrets_of_rules_and_bots_are_not_committed_and_named(
     with zipfile.ZipFile(rules) as packed:
         assert {Path(name).parts[1] for name in packed.namelist()} == {each.name for each in COUNTDOWN.iterdir()}
     (tmp_path / "mine").mkdir()
-    Path("mine", "bot.py").write_text(PLAYS)
+    Path("mine", "bot.py").write_text(TAKES_ONE)
     Path("mine", "bot.toml").write_text('run = ["python3", "bot.py"]\ndeterministic = true\n')
     with_private_files(tmp_path / "mine")
     code, printed = enter("mine", capsys)

@@ -8,18 +8,7 @@ from pathlib import Path
 
 import pytest
 from ladders import INSTALL
-from rules_games import COUNTDOWN
-
-BOT = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["method"] == "exit":
-        break
-    if "id" in message:
-        result = {} if message["method"] == "initialize" else 1
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
+from rules_games import COUNTDOWN, TAKES_ONE
 
 
 @pytest.mark.slow
@@ -40,7 +29,7 @@ def test_a_ladder_with_rules_by_folder_needs_only_its_repository(tmp_path: Path)
     shutil.rmtree(tmp_path / "hexa")
     for name in ("red", "blue"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.py").write_text(BOT + f"# {name}")
+        (tmp_path / name / "bot.py").write_text(TAKES_ONE + f"# {name}")
         (tmp_path / name / "bot.toml").write_text('run = ["python3", "bot.py"]\ndeterministic = true\n')
         assert "is committed" in run("cup", "ladder", "enter", f"../{name}", "--owner", name)
     run("cup", "ladder", "play", "--runner", "r", "--owner", "ann")

@@ -10,7 +10,7 @@ import pytest
 from clusters import Cluster
 from contests import course, games, referee
 from cyclopts import App
-from rules_games import COUNTDOWN
+from rules_games import BOT, COUNTDOWN
 
 from referee.addons.host import contest
 from referee.addons.host.cli.team import team_app
@@ -24,16 +24,6 @@ from referee.harness.common.known_games import find_game
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-BOT = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["method"] == "exit":
-        break
-    if "id" in message:
-        result = {} if message["method"] == "initialize" else ANSWER
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
 FILE = """
 game = "../hexa"
 bots = ["../bots/one.py", "../bots/bad.py"]
