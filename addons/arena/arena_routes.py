@@ -48,10 +48,8 @@ class Stream(Response):
         ]
 
         async def send_event(line: bytes) -> float | None:
-            before = sent_at(scope)
             await send({"type": "http.response.body", "body": b"data: %b\n\n" % line, "more_body": True})
-            after = sent_at(scope)
-            return after if after > before else None
+            return sent_at(scope)
 
         with self.client.events.listening():
             await send({"type": "http.response.start", "status": 200, "headers": headers})

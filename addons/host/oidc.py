@@ -25,7 +25,6 @@ from joserfc.jwt import decode
 from msgspec import Struct
 
 from referee.addons.host.teams import NAME_LETTERS, Account
-from referee.addons.web.guard import new_token
 from referee.harness.common import toml
 from referee.harness.common.addresses import typed_address
 from referee.harness.common.errors import RunError, UsageError, reason
@@ -158,7 +157,7 @@ class Provider:
     async def begin(self, link: str = "") -> tuple[str, Begun]:
         """Returns the address of the provider's page, and what the browser has to keep. Raises RunError."""
         described = await self._description()
-        begun = Begun(new_token(), new_token(), new_token(), link)
+        begun = Begun(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(32), link)
         address = prepare_grant_uri(
             described.authorization_endpoint,
             self.settings.client_id,

@@ -26,7 +26,6 @@ from referee.addons.tournament.intake.record import REPORTS
 from referee.addons.tournament.intake.submissions import Submission
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store.ledger import PLAN
-from referee.addons.web.guard import new_token
 from referee.harness.check.author_report import author_text
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.known_games import find_game
@@ -72,7 +71,7 @@ def upload_name(file: str) -> str:
 def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, quota: Quota) -> Version:
     """Keeps an upload that has come whole, and puts it into the queue. UsageError if that is too much."""
     assert one.team is not None
-    name, place = upload_name(file), f"{UPLOADS}/{one.team}/{new_token()[:16]}"
+    name, place = upload_name(file), f"{UPLOADS}/{one.team}/{secrets.token_urlsafe(32)[:16]}"
     folder = store.folder / place
     with writing(folder):
         make_folder(folder)

@@ -6,6 +6,7 @@ A link or token has 256 random bits. The database keeps its SHA-256, so that nob
 import csv
 import hashlib
 import io
+import secrets
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -21,7 +22,6 @@ from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.reports.class_list import plain
 from referee.addons.tournament.reports.people import SHOWN, is_address, people
 from referee.addons.tournament.store.ledger import PLAN
-from referee.addons.web.guard import new_token
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import shown_name
 
@@ -163,7 +163,7 @@ def invite_all(
             )
             assert done.lastrowid is not None
             one = Team(done.lastrowid, name, email.strip(), "active", "", now, alias)
-            token = new_token()
+            token = secrets.token_urlsafe(32)
             database.execute(
                 "INSERT INTO invitation (hash, team, kind, created_at) VALUES (?, ?, 'invitation', ?)",
                 (_hash(token), one.id, now),
@@ -234,7 +234,7 @@ def written_csv(links: Sequence[tuple[Team, str]]) -> str:
 
 def new_link(store: Store, number: int | None, kind: Kind, actor: str, address: str = "") -> str:
     """Makes a link of a team, or for the organiser (None). Those of that kind before it end. Returns its token."""
-    token, now = new_token(), time.time()
+    token, now = secrets.token_urlsafe(32), time.time()
     with store.writing() as database:
         database.execute(
             "DELETE FROM invitation WHERE opened_at <= ? OR ended_at <= ? OR (kind = 'invitation' AND created_at <= ?)",
@@ -319,7 +319,7 @@ def sign_in(store: Store, account: Account) -> str | None:
 
 def _begin(database: sqlite3.Connection, member: int, kind: str, now: float) -> str:
     database.execute("DELETE FROM session WHERE expires_at <= ? OR ended_at <= ?", (now, now))
-    token = new_token()
+    token = secrets.token_urlsafe(32)
     database.execute(
         "INSERT INTO session (hash, member, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
         (_hash(token), member, kind, now, now + SESSION_S),

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from referee.addons.host.store import audit
 from referee.addons.host.submissions import COMING
 from referee.addons.host.teams import Person
 from referee.addons.host.versions import Quota, Version
-from referee.addons.web.guard import new_token
 from referee.harness.common.errors import RunError, UsageError, writing
 
 PIECE_BYTES = 1 << 18
@@ -180,7 +180,7 @@ async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
 
 def _copied(contest: Contest, file: UploadFile) -> Path:
     """Writes an upload, which lies in a temporary file without a name, to one that can be moved where it is kept."""
-    part = contest.store.folder / COMING / new_token()
+    part = contest.store.folder / COMING / secrets.token_urlsafe(32)
     source: Any = file.file
     with writing(part.parent), part.open("xb") as target:
         source.seek(0)

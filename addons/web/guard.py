@@ -6,7 +6,6 @@ its address, which is in no request, log or Referer.
 """
 
 import os
-import secrets
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,11 +34,6 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-
-
-def new_token() -> str:
-    """Returns 256 random bits as text."""
-    return secrets.token_urlsafe(32)
 
 
 def allowed_hosts(host: str, port: int) -> frozenset[str]:

@@ -245,7 +245,7 @@ async def serve(referee: socket.socket, listening: socket.socket, people: int, w
     """Serves until the referee is done and open pages have read the end."""
     messages = JsonLines(referee)
     host, port = listening.getsockname()[:2]
-    links = {name: guard.new_token() for name in link_names(people)}
+    links = {name: secrets.token_urlsafe(32) for name in link_names(people)}
     watch = WatchServer(messages, list(links.values()))
     app = guard.Guarded(watch.app, guard.allowed_hosts(host, port))
     async with (

@@ -1,6 +1,7 @@
 """Pages of replays, and of matches that people play. All tests of a worker share one event loop and one web process."""
 
 import json
+import secrets
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.addons.web.app import Rights, Viewer
 from referee.addons.web.cli.view import _final, _replays
-from referee.addons.web.guard import Guarded, allowed_hosts, link, new_token
+from referee.addons.web.guard import Guarded, allowed_hosts, link
 from referee.addons.web.json_lines import JsonLines
 from referee.addons.web.watch import ViewerLink
 from referee.addons.web.watch_process import WatchServer, link_names
@@ -50,7 +51,7 @@ class Run:
         assert match.replay is not None
         self.series, self.paused, self.replay = series, paused, match.replay
         self.people = [index for index, each in enumerate(match.entrants) if PERSON.plays(each)]
-        self.tokens = {name: new_token() for name in link_names(len(self.people))}
+        self.tokens = {name: secrets.token_urlsafe(32) for name in link_names(len(self.people))}
         self.links: dict[str, str] = {}
         self.outcome: Outcome | None = None
         self.ready, self.over, self.scope = threading.Event(), threading.Event(), trio.CancelScope()
@@ -169,7 +170,7 @@ def viewing(room: Room) -> Viewing:
     @contextmanager
     def show(place: Path, other: Path | None = None, projector: bool = False) -> Iterator[str]:
         replays, brackets = _final(place) if projector else (_replays(place, other), list)
-        token, ends, ready, over = new_token(), trio.CancelScope(), threading.Event(), threading.Event()
+        token, ends, ready, over = secrets.token_urlsafe(32), trio.CancelScope(), threading.Event(), threading.Event()
         viewer = Viewer(replays, {token: Rights()}, "projector" if projector else "", brackets)
         room.server.begin(room.show, viewer, ends, ready, over)
         assert ready.wait(20)

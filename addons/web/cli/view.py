@@ -1,6 +1,7 @@
 """`referee view`: replays in a browser."""
 
 import os
+import secrets
 import socket
 import threading
 import webbrowser
@@ -123,7 +124,7 @@ async def _serve(
     from referee.addons.web.app import Rights, Viewer
     from referee.addons.web.server.link import open_link
 
-    token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
+    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
     if len(token) < 40:
         raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; expected at least 40")
     viewer = Viewer(replays, {token: Rights()}, mode, brackets)

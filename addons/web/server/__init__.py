@@ -16,8 +16,8 @@ starts another one if it ends. `start.started` starts it earlier, while the appl
   connections; it reads bodies by `request.stream()`, writes them to disk as they come, and limits them itself.
 - **Host, Origin and security headers**: wrap the application into `web.guard.Guarded`, or call `guard.is_foreign` where
   only the `Origin` is to be checked. `guard.HEADERS` are the headers; a response's own ones take precedence.
-- **Tokens and sessions**: `guard.new_token`, and `guard.bearer` to compare in constant time. The web process knows
-  none: a cookie is a header like any other.
+- **Tokens and sessions**: `secrets.token_urlsafe(32)`, and `guard.bearer` to compare in constant time. The web process
+  knows none: a cookie is a header like any other.
 - **Pages that never change**: `pages.page` makes one, with an ETag and gzip. The web process answers for those in
   `Pages` itself, also with 304, and the application sees nothing of it.
 - **Event streams and JSON lines**: a response in pieces (`StreamingResponse`) sends its next piece when the client's

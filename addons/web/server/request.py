@@ -55,8 +55,8 @@ class Exchange:
 
     def __init__(self, link: "WebLink", request: Asked) -> None:
         self.request = request
-        self.sent_at = 0.0
-        """When the last piece was written to the client's socket, by the web process's clock."""
+        self.sent_at: float | None = None
+        """When the last piece was written to the client's socket, by the web process's clock; None if it was not."""
         self.has_left = False
         self.is_cut = False
         """The client's connection was lost because the web process ended."""
@@ -152,6 +152,7 @@ class Exchange:
     async def _send_piece(self, body: bytes) -> None:
         """Sends a piece, and waits until it was written."""
         _check_size(body)
+        self.sent_at = None
         if self.has_left:
             await trio.lowlevel.checkpoint()
             return
@@ -188,9 +189,13 @@ def arrived_at(request: Request) -> float:
     return float(request.scope[EXCHANGE].request.at)
 
 
-def sent_at(scope: Scope) -> float:
-    """Returns when the last piece of a response was written to the client's socket, by the clock of its link."""
-    return float(scope[EXCHANGE].sent_at)
+def sent_at(scope: Scope) -> float | None:
+    """Returns when the last piece of a response was written to the client's socket, by the clock of its link.
+
+    None if it was not, since the client has left.
+    """
+    exchange: Exchange = scope[EXCHANGE]
+    return exchange.sent_at
 
 
 def follow(scope: Scope, channel: Channel) -> None:

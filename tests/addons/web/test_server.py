@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import secrets
 import socket
 import ssl
 import stat
@@ -21,16 +22,17 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from referee.addons.web.addresses import reachable
-from referee.addons.web.guard import allowed_hosts, bearer, new_token, redirect_file
+from referee.addons.web.guard import allowed_hosts, bearer, redirect_file
 from referee.addons.web.server.limits import RequestLimits, listen
-from referee.addons.web.server.request import arrived_at
+from referee.addons.web.server.request import arrived_at, sent_at
 from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
-TOKEN = new_token()
+TOKEN = secrets.token_urlsafe(32)
 SLOW_S = 1.1
 
 
@@ -69,6 +71,24 @@ async def endless(request: Request) -> Response:
     return StreamingResponse(parts())
 
 
+times: list[float | None] = []
+
+
+class Followed(Response):
+    """Sends a piece, and another one when its client has left. `times`: when each was written."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while True:
+            await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+            times.append(sent_at(scope))
+            if len(times) == 2:
+                break
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        left.set()
+
+
 async def when(request: Request) -> Response:
     await request.body()
     return PlainTextResponse(str(arrived_at(request)))
@@ -79,6 +99,7 @@ APP = Starlette(
         Route("/", echo, methods=["GET", "POST"]),
         Route("/pieces", pieces),
         Route("/endless", endless),
+        Route("/followed", lambda request: Followed()),
         Route("/when", when, methods=["POST"]),
     ]
 )
@@ -301,15 +322,27 @@ def test_a_response_may_be_larger_than_a_message_between_the_processes(port: int
     assert asked(port)[0] == 200
 
 
-def test_a_stream_ends_when_its_client_has_left(port: int) -> None:
+def begun_and_left(port: int, path: str) -> None:
+    """Reads the first piece of a stream, leaves, and waits until the stream has ended."""
     left.clear()
     with connected(port, 10) as raw:
-        raw.sendall(f"GET /endless HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         received = b""
         while b"begun" not in received:
             received += raw.recv(1 << 16)
         assert not left.is_set()
     assert left.wait(10)
+
+
+def test_a_stream_ends_when_its_client_has_left(port: int) -> None:
+    begun_and_left(port, "/endless")
+
+
+def test_a_piece_has_a_time_only_if_it_was_written(port: int) -> None:
+    times.clear()
+    begun_and_left(port, "/followed")
+    first, second = times
+    assert first is not None and first <= time.monotonic() and second is None
 
 
 def test_a_request_has_arrived_when_the_end_of_its_body_was_read(port: int) -> None:
