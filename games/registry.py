@@ -91,7 +91,7 @@ def family(name: str) -> Family:
         if find_spec(found.package) is None:
             raise NotInstalled(name, found)
         return found
-    raise KeyError(f"unknown family of games {name!r}; there are {', '.join(families())}")
+    raise KeyError(f"unknown family of games {name!r}; there are {', '.join(families()) or 'none'}")
 
 
 def game(name: str) -> Game:
@@ -105,8 +105,8 @@ def game(name: str) -> Game:
     for source in _sources():
         if (found := source.game(name)) is not None:
             return found
-    more = ", ".join(f"{family}:NAME (`referee games {family}`)" for family in families())
-    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())} and {more}")
+    more = "".join(f" and {family}:NAME (`referee games {family}`)" for family in families())
+    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())}{more}")
 
 
 def spec(game: Game) -> str:

@@ -344,4 +344,5 @@ def test_real_processes_follow_the_table_and_nothing_of_them_is_left() -> None:
     children = {child.pid for child in psutil.Process().children()}
     trio.run(main)
     assert psutil.Process().num_fds() == before, "each descriptor is given back once"
-    assert {child.pid for child in psutil.Process().children()} <= children
+    left = [child for child in psutil.Process().children() if child.pid not in children]
+    assert [child.as_dict(["pid", "name", "status", "cmdline"]) for child in left] == []
