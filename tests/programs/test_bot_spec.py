@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from needs import needs, skip_without
+from needs import needs, needs_addon, skip_without
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee import api
@@ -199,8 +199,11 @@ def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> No
         ("run = []", "run is empty"),
         ("run = [", "bot.toml: it is not TOML: "),
         ("run = ./run", "; put text in quotation marks"),
-        ('[wasm]\nrun = ["a"]\nbild = "b"', "wasm: there is no key 'bild'; did you mean build?"),
-        ("[wasm]", "wasm: the key 'run' is missing"),
+        pytest.param(
+            *('[wasm]\nrun = ["a"]\nbild = "b"', "wasm: there is no key 'bild'; did you mean build?"),
+            marks=needs_addon("wasm"),
+        ),
+        pytest.param("[wasm]", "wasm: the key 'run' is missing", marks=needs_addon("wasm")),
         ("a" + ".a" * 30_000 + " = 1", "line 1 has more than 500 dots"),
         ("\n[" + "a." * 30_000 + "a]", "line 2 has more than 500 dots"),
         ("x = " + "9" * 5_000, "a number has too many digits"),

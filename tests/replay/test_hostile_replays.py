@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modules import bot, saved
 from scripted import Arena
 
 import referee
@@ -20,6 +19,7 @@ from referee.addons.web.replay_list import FileSource, replay_list
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.replay import reader
+from referee.tools.changed_addons import ADDONS
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 GAMES = {
@@ -42,7 +42,8 @@ MUTATIONS = 4
 def commands() -> Iterator[tuple[str, ...]]:
     """Yields every command that reads a replay and does not go on for long."""
     yield ("replay", "verify", "match.jsonl")
-    yield ("replay", "verify", "match.jsonl", "--play")
+    if "wasm" in ADDONS:
+        yield ("replay", "verify", "match.jsonl", "--play")
     yield ("replay", "show", "match.jsonl")
     yield ("replay", "show", "match.jsonl", "--calls")
     yield ("replay", "html", "match.jsonl", "page.html")
@@ -173,18 +174,6 @@ def test_a_fault_of_a_seat_that_does_not_exist_is_refused_in_a_line(
         assert capsys.readouterr().err.count("\n") <= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [".", "missing.wasm"])
-def test_a_module_that_is_no_file_is_refused_in_a_line(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mine = saved(tmp_path, "mine", bot('{"action":"putToken","column":"C"}'))
-    assert main(("--game", "connectfour", "--seed", "1", str(mine), "@random", "--replay", "match.jsonl")) == 0
-    assert main(("replay", "verify", "match.jsonl", module, "--play")) == 2
-    assert f"{module}: there is no such file; expected the module" in capsys.readouterr().err
-
-
 def test_a_named_pipe_is_no_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -283,15 +272,7 @@ def test_fault_reports_of_an_older_match_are_removed_also_by_a_match_that_writes
     assert not Path("match.seat0.fault1").exists()
 
 
-def test_names_in_a_module_are_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name = '$"x{}y"'.format("".join(f"\\u{{{ord(mark):x}}}" for mark in MARKS))
-    module = saved(tmp_path, "mine", bot("1", f"(call {name})", functions=f"(func {name} unreachable)"))
-    file = tmp_path / "match.jsonl"
-    assert main(("--game", "connectfour", str(module), "@random", "--replay", str(file), "--json")) == 0
-    assert not set(MARKS) & set(capsys.readouterr().out + file.read_text())
-
-
-def test_standard_error_and_modules_of_an_older_match_are_removed(
+def test_standard_error_of_an_older_match_is_removed(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(arena.folder)
@@ -300,8 +281,5 @@ def test_standard_error_and_modules_of_an_older_match_are_removed(
     for name in ("loud", "quiet"):
         assert main(("--game", "tictactoe", f"{name}.py", "@random", "--replay", "match.jsonl")) == 0
     assert FileSource(Path("match.jsonl")).stderr(0) == b""
-    Path("match.seat1.wasm").write_bytes(b"of an older match")
-    assert main(("--game", "tictactoe", "quiet.py", "@random", "--replay", "match.jsonl")) == 0
-    assert not Path("match.seat1.wasm").exists(), "`replay verify --play` would play an older module"
     os.mkfifo("match.seat0.stderr")
     assert FileSource(Path("match.jsonl")).stderr(0) == b""

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 from referee.harness.common.paths import KITS
+from referee.tools.changed_addons import ADDONS
 from referee.tools.toolchains import CORE, TOOLCHAINS, missing, works
 
 LACKING = "missing on this machine: "
@@ -43,6 +44,11 @@ def needs(*names: str) -> pytest.MarkDecorator:
     """Marks a test that needs toolchains or programs."""
     reason = lacking(names)
     return pytest.mark.skipif(bool(reason), reason=reason)
+
+
+def needs_addon(name: str) -> pytest.MarkDecorator:
+    """Marks a test, or one of its parameters, that needs an add-on. It may have been pulled out."""
+    return pytest.mark.skipif(name not in ADDONS, reason=f"without the add-on {name}")
 
 
 def skip_without(*names: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from needs import needs_addon
 from rules_games import COUNTDOWN, TAKES_ONE
 from scripted import PREAMBLE
 
@@ -28,7 +29,6 @@ python3:
 """
 """For problemtools, which would run Python submissions by PyPy."""
 VERIFY_S = 280
-with_openspiel = pytest.mark.skipif("openspiel" not in ADDONS, reason="it plays a game of that add-on")
 
 
 def export(folder: Path, *options: str, against: str = "@random", game: str = "tictactoe") -> Path:
@@ -205,7 +205,7 @@ def test_an_archive_that_is_no_bot_is_refused_and_leaves_nothing(
     assert sorted(tmp_path.iterdir()) == before
 
 
-@with_openspiel
+@needs_addon("openspiel")
 def test_a_game_without_a_kit_bot_needs_a_solution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["export", "problem", "--game", "openspiel:tic_tac_toe", "--against", "@random", "--into"]
     assert main([*command, str(tmp_path / "cup")]) == 2
@@ -265,7 +265,7 @@ def test_a_statement_prints_any_title(tmp_path: Path) -> None:
     assert yaml.safe_load((package / "problem.yaml").read_text())["name"] == r"\input{x} & 100%: y"
 
 
-@with_openspiel
+@needs_addon("openspiel")
 def test_a_package_of_openspiel_asks_the_judge_for_it_and_names_commands_that_work(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(PREAMBLE)
     package = export(tmp_path / "cup", "--solution", str(tmp_path / "bot.py"), game="openspiel:tic_tac_toe")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from contests import drawing_bot
 from modules import module, saved
+from needs import needs_addon
 
 from referee.addons.tournament.statistics.spsa import Spsa
 from referee.addons.tournament.tuning.parameters import all_parsed, parsed, spec_with, values
@@ -205,7 +206,14 @@ def test_a_wrong_command_is_a_usage_error(argv: tuple[str, ...], message: str, r
     assert code == 2 and message in err
 
 
-@pytest.mark.parametrize("what", ["@random", "llm:--url http://127.0.0.1:9 x", "module"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "@random",
+        pytest.param("llm:--url http://127.0.0.1:9 x", marks=needs_addon("llm")),
+        pytest.param("module", marks=needs_addon("wasm")),
+    ],
+)
 def test_a_bot_that_reads_no_parameter_is_refused_before_the_first_game(
     what: str, run: Callable[..., Any], tmp_path: Path
 ) -> None:

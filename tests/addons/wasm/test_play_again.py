@@ -192,6 +192,31 @@ def test_a_missing_module_is_asked_for(replay: Path, capsys: pytest.CaptureFixtu
     assert verify(replay, str(replay.parent / "mine.wasm")) == 0
 
 
+@pytest.mark.parametrize("module", [".", "missing.wasm"])
+def test_a_module_that_is_no_file_is_refused_in_a_line(
+    module: str, replay: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(replay.parent)
+    assert verify(replay, module) == 2
+    assert f"{module}: there is no such file; expected the module" in capsys.readouterr().err
+
+
+def test_a_module_of_an_older_match_is_removed(replay: Path) -> None:
+    """`replay verify --play` would play it."""
+    assert kept_module(replay, 0).exists()
+    assert main(["--game", "connectfour", "@random", "@random", "--replay", str(replay)]) == 0
+    assert not kept_module(replay, 0).exists()
+
+
+def test_names_in_a_module_are_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    marks = "\u202e\x9b\x7f\U000e0001"
+    name = '$"x{}y"'.format("".join(f"\\u{{{ord(mark):x}}}" for mark in marks))
+    module = saved(tmp_path, "mine", bot("1", f"(call {name})", functions=f"(func {name} unreachable)"))
+    file = tmp_path / "match.jsonl"
+    assert main(["--game", "connectfour", str(module), "@random", "--replay", str(file), "--json"]) == 0
+    assert not set(marks) & set(capsys.readouterr().out + file.read_text())
+
+
 def test_a_match_with_chaos_is_played_again_with_chaos(tmp_path: Path) -> None:
     """Other bytes cost other fuel."""
     module, file = saved(tmp_path, "mine", bot(TOKEN, RANDOM)), tmp_path / "match.jsonl"
