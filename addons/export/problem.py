@@ -36,7 +36,6 @@ from referee.harness.programs.spec import entrants
 
 VALIDATOR, MATCH, OPPONENT, RULES = Path("output_validators", "referee"), "match.json", "opponent", "rules"
 ACCEPTED = Path("submissions", "accepted")
-"""The prefixes of bot specs that name what cannot be copied into the package."""
 MEBIBYTE = 1 << 20
 
 

@@ -15,7 +15,6 @@ from referee.harness.languages.go import GO
 from referee.harness.languages.native import NATIVE
 from referee.harness.languages.rust import RUST
 from referee.harness.programs.debuggers import crash_advice, debugger
-from referee.harness.programs.spec import entrant
 
 Said = Callable[..., str]
 
@@ -123,12 +122,6 @@ def test_the_language_of_a_program_is_read_from_its_binary(
 def test_node_is_not_run_under_gdb() -> None:
     """It raises signals itself, and aborts if its heap is full."""
     assert "heap" in crash_advice(["/usr/bin/node", "bot.js"]) and "gdb" not in crash_advice(["node", "bot.js"])
-
-
-def test_the_advice_is_about_the_engine_and_not_about_the_program_that_runs_it() -> None:
-    command = entrant("uci:sh", "openspiel:chess").argv
-    assert "faulthandler" in crash_advice(command[:1])
-    assert "-fsanitize" in crash_advice(command) and "gdb" not in crash_advice(command)
 
 
 LATE_PYTHON = """

@@ -11,6 +11,7 @@ from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import required_paths
 from referee.harness.languages import toolchains
 from referee.harness.languages.packages import how_to_install
+from referee.harness.programs.debuggers import crash_advice
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 
@@ -134,3 +135,9 @@ def test_a_tournament_names_engines_as_a_match_does(engine: Path) -> None:
 
 def test_the_engines_of_the_tests_can_be_installed() -> None:
     assert all(how_to_install([name]) for name in ("stockfish", "gnugo", "fairymax"))
+
+
+def test_the_advice_is_about_the_engine_and_not_about_the_program_that_runs_it() -> None:
+    command = entrant("uci:sh", CHESS).argv
+    assert "faulthandler" in crash_advice(command[:1])
+    assert "-fsanitize" in crash_advice(command) and "gdb" not in crash_advice(command)

@@ -157,7 +157,8 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
         said = " ".join(capsys.readouterr().err.split())
         assert f"--solution {spec}: cannot be copied into a package; name a file or a folder" in said
     assert not (tmp_path / "cup").exists()
-    for spec in ("llm:gpt", "kaggle:a.py", "uci:stockfish", "gtp:gnugo", "original:a.py", "human", "me=human"):
+    engines = ("uci:stockfish", "gtp:gnugo") if "engines" in ADDONS else ()
+    for spec in ("llm:gpt", "kaggle:a.py", *engines, "original:a.py", "human", "me=human"):
         assert main([*command, spec]) == 2
         assert "cannot be copied into a package" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
