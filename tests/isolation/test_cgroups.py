@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -149,17 +150,23 @@ def test_a_group_counts_from_its_last_bot_on(group: Group, folder: Path) -> None
 def test_whoever_looks_at_a_group_while_it_is_removed_leaves_no_file_open(
     group: Group, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remove = cgroups.remove_group
+    """Another thread opens a file, and loses its turn before it has noted that."""
+    opening, looking, removal = os.open, threading.Thread(target=group.cpu_s), threading.Thread(target=group.remove)
 
-    def looked_at(path: Path) -> None:
-        assert group.cpu_s() in (0.0, None)
-        remove(path)
+    def interrupted(path: str, flags: int, *more: int) -> int:
+        found = opening(path, flags, *more)
+        if path.endswith("cpu.stat"):
+            removal.start()
+            removal.join(0.2)
+        return found
 
-    monkeypatch.setattr(cgroups, "remove_group", looked_at)
     opened = set(os.listdir("/proc/self/fd"))
-    assert group.cpu_s() == 0.0
-    group.remove()
+    monkeypatch.setattr(os, "open", interrupted)
+    looking.start()
+    looking.join()
+    removal.join()
     assert set(os.listdir("/proc/self/fd")) == opened
+    assert (group.cpu_s(), group.memory_bytes()) == (None, None)
 
 
 @pytest.mark.parametrize(

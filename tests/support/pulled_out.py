@@ -50,8 +50,8 @@ def _belongs(name: str, gone: set[str]) -> bool:
 
 
 def _imports(name: str, lost: set[str]) -> bool:
-    """Returns whether a test imports a module of tests/support that is lost."""
-    modules = "|".join(Path(each).stem for each in lost if each.startswith("tests/support/") and each.endswith(".py"))
+    """Returns whether a test imports a module beside the tests that is lost."""
+    modules = "|".join(Path(each).stem for each in lost if each.startswith("tests/") and each.endswith(".py"))
     if not modules or not (name.startswith("tests/") and name.endswith(".py")):
         return False
     return re.search(rf"(?m)^(from|import) ({modules})\b", (ROOT / name).read_text("utf-8")) is not None

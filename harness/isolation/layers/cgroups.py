@@ -6,6 +6,7 @@ our limits bind the bots as well.
 
 import os
 import secrets
+import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -128,6 +129,7 @@ class Group:
         self.limits = limits
         self._files: dict[str, int] = {}
         """Open files: opening one takes five times as long as reading it."""
+        self._lock = threading.Lock()  # of these: other threads read too, also while the group is removed
         self._was_killed = False
         self._is_raised = False
         self._earlier_us = 0  # CPU time of earlier bots
@@ -207,31 +209,39 @@ class Group:
                     self._was_killed = True
 
     def _sum(self, controller: str, file: str, *names: str) -> int | None:
-        """Adds up numbers in a controller's file; missing ones are 0. None = no hierarchy has this controller.
+        """Adds up numbers in a controller's file; missing ones are 0.
 
+        None = no hierarchy has this controller, or the group was removed.
         The name of the only number in a file is "".
         """
         for folder, hierarchy in self.folders:
             if controller in hierarchy.controllers:
                 text = self._read(f"{folder}/{hierarchy.name(file)}")
+                if text is None:
+                    return None
                 return sum(_number(text, hierarchy.name(name)) for name in names)
         return None
 
-    def _read(self, file: str) -> bytes:
-        try:
-            if (descriptor := self._files.get(file)) is None:
-                descriptor = self._files[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            return os.pread(descriptor, FILE_BYTES, 0)
-        except OSError:
-            return b""
+    def _read(self, file: str) -> bytes | None:
+        """Returns what a file holds; None if the group was removed."""
+        with self._lock:
+            if not self.folders:
+                return None
+            try:
+                if (descriptor := self._files.get(file)) is None:
+                    descriptor = self._files[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+                return os.pread(descriptor, FILE_BYTES, 0)
+            except OSError:
+                return b""
 
     def remove(self) -> None:
         """Removes the group once its processes have ended."""
-        folders, self.folders = self.folders, []
+        with self._lock:
+            folders, self.folders = self.folders, []
+            while self._files:
+                os.close(self._files.popitem()[1])
         for folder, _ in folders:
             remove_group(folder)
-        while self._files:  # last: a reader in another thread opens them again as long as the folders exist
-            os.close(self._files.popitem()[1])
 
 
 def _number(text: bytes, name: str) -> int:

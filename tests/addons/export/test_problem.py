@@ -152,13 +152,14 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert main([*command, "nothing.py"]) == 2
     assert main([*command, "@random", "--solution", "nothing.py"]) == 2
     assert "--solution nothing.py: there is no such file or folder" in " ".join(capsys.readouterr().err.split())
-    for spec in ("llm:gpt", "@random"):
+    models = ("llm:gpt",) if "llm" in ADDONS else ()
+    for spec in (*models, "@random"):
         assert main([*command, "@random", "--solution", spec]) == 2
         said = " ".join(capsys.readouterr().err.split())
         assert f"--solution {spec}: cannot be copied into a package; name a file or a folder" in said
     assert not (tmp_path / "cup").exists()
     engines = ("uci:stockfish", "gtp:gnugo") if "engines" in ADDONS else ()
-    for spec in ("llm:gpt", "kaggle:a.py", *engines, "original:a.py", "human", "me=human"):
+    for spec in (*models, *engines, "kaggle:a.py", "original:a.py", "human", "me=human"):
         assert main([*command, spec]) == 2
         assert "cannot be copied into a package" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
