@@ -195,6 +195,7 @@ async def test_the_core_wait_of_earlier_calls_empties_a_bank(arena: Arena, on_no
 STARVES = """
 import os, sys
 os.sched_setaffinity(0, {int(sys.argv[1])}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+print(flush=True)
 while True: pass
 """
 
@@ -218,9 +219,10 @@ async def test_a_bot_that_gets_no_core_until_its_deadline_has_waited(
     core = max(os.sched_getaffinity(0))
     pinned = f"{BURN}greet(); os.sched_setaffinity(0, {{{core}}}); put('NW'); asked = call(); {late}"
     bot = arena.bot(f"{pinned}; answer(asked, cell('W')); put('SW'); call()")
-    starving = f"os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, '-c', {STARVES!r}, '{core}'])"
+    starving = f"subprocess.Popen([sys.executable, '-I', '-S', '-c', {STARVES!r}, '{core}'], stdout=subprocess.PIPE)"
     rival = arena.bot(
-        f"greet(); asked = call(); {starving}; time.sleep(0.3); answer(asked, cell('C')); put('E'); call()",
+        f"import subprocess; greet(); asked = call(); begun = {starving}; begun.stdout.readline()\n"
+        "answer(asked, cell('C')); put('E'); call()",
         name="rival",
     )
     match = arena.match(bot, rival, time=TimeControl(per_call_s=0.5))
