@@ -29,6 +29,13 @@ python3:
 """
 """For problemtools, which would run Python submissions by PyPy."""
 VERIFY_S = 280
+OF_ADDONS = {
+    "llm": ["llm:gpt"],
+    "kaggle": ["kaggle:a.py"],
+    "engines": ["uci:stockfish", "gtp:gnugo"],
+    "originals": ["original:a.py"],
+}
+"""Bots that add-ons play, and which are no files of a package."""
 
 
 def export(folder: Path, *options: str, against: str = "@random", game: str = "tictactoe") -> Path:
@@ -152,14 +159,13 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert main([*command, "nothing.py"]) == 2
     assert main([*command, "@random", "--solution", "nothing.py"]) == 2
     assert "--solution nothing.py: there is no such file or folder" in " ".join(capsys.readouterr().err.split())
-    models = ("llm:gpt",) if "llm" in ADDONS else ()
-    for spec in (*models, "@random"):
+    of_addons = [spec for addon, specs in OF_ADDONS.items() if addon in ADDONS for spec in specs]
+    for spec in (*of_addons, "@random"):
         assert main([*command, "@random", "--solution", spec]) == 2
         said = " ".join(capsys.readouterr().err.split())
         assert f"--solution {spec}: cannot be copied into a package; name a file or a folder" in said
     assert not (tmp_path / "cup").exists()
-    engines = ("uci:stockfish", "gtp:gnugo") if "engines" in ADDONS else ()
-    for spec in (*models, *engines, "kaggle:a.py", "original:a.py", "human", "me=human"):
+    for spec in (*of_addons, "human", "me=human"):
         assert main([*command, spec]) == 2
         assert "cannot be copied into a package" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
