@@ -93,6 +93,7 @@ def test_a_cache_from_which_no_program_starts_is_named_and_bots_play(tmp_path: P
 
     assert "mounted noexec, from which no program starts" in run("doctor")[1]
     match = ("--game", "tictactoe", "@random", "--replay", "none")
-    assert run(*match, "@blocker")[0] == 0
+    code, said = run(*match, "@blocker")
+    assert code == 0, said
     code, said = run(*match, "bot.c")
     assert (code, "bot cannot be started" in said, "mounted noexec" in said) == (3, True, True)
