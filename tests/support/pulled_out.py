@@ -50,7 +50,7 @@ def _belongs(name: str, gone: set[str]) -> bool:
 
 
 def _imports(name: str, lost: set[str]) -> bool:
-    """Returns whether a test imports a module beside the tests that is lost."""
+    """Returns whether a file of the tests imports another one that is lost."""
     modules = "|".join(Path(each).stem for each in lost if each.startswith("tests/") and each.endswith(".py"))
     if not modules or not (name.startswith("tests/") and name.endswith(".py")):
         return False
