@@ -76,7 +76,15 @@ def _of_addons(group: str) -> list[EntryPoint]:
     """Returns the entry points of a group, without those of add-ons of ours that were taken out."""
     ours = f"{__package__.rpartition('.')[0]}.addons."
     found = entry_points(group=group)
-    return [each for each in found if not each.module.startswith(ours) or find_spec(each.module) is not None]
+    return [each for each in found if not each.module.startswith(ours) or _is_there(each.module)]
+
+
+def _is_there(module: str) -> bool:
+    """Returns whether a module can be imported. `find_spec` raises where its package is gone too."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 @cache

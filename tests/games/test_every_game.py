@@ -3,6 +3,7 @@
 import math
 import pickle
 from copy import deepcopy
+from importlib.metadata import EntryPoint
 from itertools import islice
 from types import NoneType
 from typing import Any
@@ -571,3 +572,13 @@ def _spoilt(answer: Any, data: st.DataObject) -> Any:
     if isinstance(answer, int) and data.draw(st.booleans()):
         return answer + data.draw(st.sampled_from([-10, -1, 1, 10]))
     return data.draw(junk)
+
+
+@pytest.mark.parametrize("module", ["gone", "gone.source", "rules.gone"])
+def test_an_entry_point_of_an_add_on_that_was_taken_out_is_left_out(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its metadata may still be there."""
+    left = EntryPoint("gone", f"referee.addons.{module}:source", "referee.game_sources")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [left] if group == left.group else [])
+    assert registry._of_addons(left.group) == []
