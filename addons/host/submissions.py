@@ -71,7 +71,7 @@ def upload_name(file: str) -> str:
 def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, quota: Quota) -> Version:
     """Keeps an upload that has come whole, and puts it into the queue. UsageError if that is too much."""
     assert one.team is not None
-    name, place = upload_name(file), f"{UPLOADS}/{one.team}/{secrets.token_urlsafe(32)[:16]}"
+    name, place = upload_name(file), f"{UPLOADS}/{one.team}/{secrets.token_urlsafe(12)}"
     folder = store.folder / place
     with writing(folder):
         make_folder(folder)

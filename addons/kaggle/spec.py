@@ -17,7 +17,7 @@ from referee.harness.common.paths import HOME
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import all_kinds
+from referee.harness.programs.kinds import named_archive
 from referee.harness.programs.tar_stream import (
     BROKEN,
     GZIP,
@@ -165,8 +165,8 @@ def _unpack(path: Path, folder: Path) -> None:
     except (*BROKEN, Refused, OSError) as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from error
     if not (folder / MAIN).is_file():
-        others = [kind for kind in all_kinds() if kind.names_file and path.suffix.lower() in kind.archives]
-        named = "".join(f"; a {kind.name} is named {kind.prefixes[0]}{path.name}" for kind in others)
+        other = named_archive(".tar")
+        named = "" if other is None else f"; a {other.name} is named {other.prefixes[0]}{path.name}"
         raise UsageError(f"{path}: has no {MAIN} at its top, where Kaggle looks for the agent{named}")
 
 

@@ -339,6 +339,11 @@ def archives(named: bool) -> tuple[str, ...]:
     return tuple([suffix for kind in all_kinds() for suffix in kind.archives if kind.names_file is named])
 
 
+def named_archive(suffix: str) -> Kind | None:
+    """Returns the kind whose prefix names archives with this suffix; None if there is none."""
+    return next((kind for kind in all_kinds() if kind.names_file and suffix in kind.archives), None)
+
+
 def modules(path: Path, game: str) -> tuple[Path, ...]:
     """Returns the files that a path without a prefix imports, if it is a player whose kind knows them."""
     return tuple([file for kind in all_kinds() for file in kind.modules(path, game)])

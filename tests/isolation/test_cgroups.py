@@ -150,7 +150,23 @@ def test_a_group_counts_from_its_last_bot_on(group: Group, folder: Path) -> None
 def test_whoever_looks_at_a_group_while_it_is_removed_leaves_no_file_open(
     group: Group, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another thread opens a file, and loses its turn before it has noted that."""
+    remove = cgroups.remove_group
+
+    def looked_at(path: Path) -> None:
+        assert group.cpu_s() in (0.0, None)
+        remove(path)
+
+    monkeypatch.setattr(cgroups, "remove_group", looked_at)
+    opened = set(os.listdir("/proc/self/fd"))
+    assert group.cpu_s() == 0.0
+    group.remove()
+    assert set(os.listdir("/proc/self/fd")) == opened
+
+
+def test_a_file_that_another_thread_opens_while_its_group_is_removed_is_closed(
+    group: Group, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It loses its turn before it has noted that."""
     opening, looking, removal = os.open, threading.Thread(target=group.cpu_s), threading.Thread(target=group.remove)
 
     def interrupted(path: str, flags: int, *more: int) -> int:

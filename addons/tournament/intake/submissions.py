@@ -19,7 +19,7 @@ from referee.harness.common.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.programs.kinds import all_kinds, archives, is_path, kind_of, split_file, split_name
+from referee.harness.programs.kinds import archives, is_path, kind_of, named_archive, split_file, split_name
 from referee.harness.programs.submitted import is_of_the_system
 from referee.harness.programs.zip_archive import MAX_FILES, MAX_PATH_BYTES
 from referee.protocol.text import printable
@@ -76,7 +76,7 @@ class Submission(Struct, frozen=True):
 
     def spec(self, path: Path) -> str:
         """Returns the bot spec of its content at `path`."""
-        kind = next((kind for kind in all_kinds() if kind.names_file and path.suffix.lower() in kind.archives), None)
+        kind = named_archive(path.suffix.lower())
         return f"{self.name}={'' if kind is None or not path.is_file() else kind.prefixes[0]}{path}"
 
 
