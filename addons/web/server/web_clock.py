@@ -1,6 +1,12 @@
 """The clock by which clients are charged: `time.monotonic` without the time in which no request could be read."""
 
+import asyncio
+from collections.abc import Callable
 from time import monotonic
+
+BEAT_S = 0.025
+STALL_AFTER_S = 0.075
+"""A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
 
 
 class WebClock:
@@ -36,3 +42,38 @@ class WebClock:
     def follow(self, offset_s: float) -> None:
         """Lets the clock run, as far behind as another one."""
         self.offset_s, self._stands_at = offset_s, None
+
+
+class OwnClock(WebClock):
+    """The web process's own, which leaves out the time in which that process did not run.
+
+    It looks for such a gap before it says a time, as a request that came meanwhile may be read before the next beat.
+    """
+
+    def __init__(self, at: float, tell: Callable[[float], None]) -> None:
+        """`tell` is called with the new `offset_s` after each gap."""
+        super().__init__(at)
+        self._tell = tell
+        self._due = 0.0
+
+    def run(self) -> None:
+        super().run()
+        self._due = monotonic() + STALL_AFTER_S
+
+    def now(self) -> float:
+        self.beat()
+        return super().now()
+
+    def beat(self) -> None:
+        """Says that the process runs."""
+        now = monotonic()
+        if self.is_running and now > self._due:
+            self.follow(self.offset_s + now - self._due)
+            self._tell(self.offset_s)
+        self._due = now + STALL_AFTER_S
+
+    async def beat_on(self) -> None:
+        """Beats until it is cancelled."""
+        while True:
+            await asyncio.sleep(BEAT_S)
+            self.beat()

@@ -15,7 +15,6 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import Any
 
 from uvicorn.protocols.utils import ClientDisconnected
@@ -50,12 +49,9 @@ from referee.addons.web.server.observer import Observer
 from referee.addons.web.server.pages import Pages
 from referee.addons.web.server.shards import candidates
 from referee.addons.web.server.uvicorn_server import make_server
-from referee.addons.web.server.web_clock import WebClock
+from referee.addons.web.server.web_clock import OwnClock, WebClock
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 
-BEAT_S = 0.025
-STALL_AFTER_S = 0.075
-"""A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
 METRICS = "/metrics"
 HEALTH_S = 2.0
 """How long the matches may take to say that they are well."""
@@ -350,19 +346,6 @@ def _is_local(client: tuple[str, int] | None) -> bool:
     return client is not None and ipaddress.ip_address(client[0].partition("%")[0]).is_loopback
 
 
-async def beat(links: Sequence[Link], clock: WebClock) -> None:
-    """Notices when this process did not run, and leaves that time out of the clock."""
-    stop = monotonic() + STALL_AFTER_S
-    while True:
-        await asyncio.sleep(BEAT_S)
-        now = monotonic()
-        if now > stop:
-            clock.follow(clock.offset_s + now - stop)
-            for link in links:
-                link.send(Stalled(clock.offset_s))
-        stop = now + STALL_AFTER_S
-
-
 async def main(listening_fd: int, *link_fds: int) -> None:
     """Serves until the process that has started this one ends."""
     loop, listening = asyncio.get_running_loop(), socket.socket(fileno=listening_fd)
@@ -371,7 +354,12 @@ async def main(listening_fd: int, *link_fds: int) -> None:
     orders = [link.serve.result() for link in links if link.serve.done() and not link.serve.cancelled()]
     if not links[0].serve.done() or links[0].serve.cancelled():
         return
-    order, clock = links[0].serve.result(), WebClock(max(each.clock_s for each in orders))
+
+    def stalled(offset_s: float) -> None:
+        for link in links:
+            link.send(Stalled(offset_s))
+
+    order, clock = links[0].serve.result(), OwnClock(max(each.clock_s for each in orders), stalled)
     limits = order.limits
     connections = Connections(limits, clock)
     access_log = None if order.access_log is None else AccessLog(order.access_log)
@@ -383,7 +371,7 @@ async def main(listening_fd: int, *link_fds: int) -> None:
         link.send(Ready(clock.offset_s))
     gc.collect()
     gc.freeze()
-    others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(links, clock))]
+    others = [asyncio.ensure_future(each) for each in (connections.close_idle(), clock.beat_on())]
     if access_log is not None:
         others.append(asyncio.ensure_future(access_log.run()))
     serving = asyncio.ensure_future(server.serve([listening]))
