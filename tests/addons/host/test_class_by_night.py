@@ -11,7 +11,7 @@ import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -119,6 +119,17 @@ def bind(room: Class) -> tuple[str, str]:
 def accepted(store: Store) -> set[str]:
     """Returns the names of the teams with a version that plays."""
     return {each.name for each in teams.teams(store) if versions.current(store, each.id) is not None}
+
+
+def undecided(cup: Path) -> list[versions.Version]:
+    """Returns the versions whose check has not ended."""
+    with closing(Store(cup)) as store:
+        return [
+            one
+            for team in teams.teams(store)
+            for one in versions.versions(store, team.id)
+            if versions.is_undecided(one)
+        ]
 
 
 def games(cup: Path) -> dict[str, int]:
@@ -262,6 +273,7 @@ def the_deadline(room: Class, ada: Browser) -> None:
     assert "may still hand in" in ada.post("/organiser/final", 400, **final)
     ada.post(late, until="")
     wait_for(lambda: games(room.cup)[room.names[LATE]] > 0, LONG_S)
+    wait_for(lambda: not undecided(room.cup), LONG_S)  # also what was handed in again when an answer was lost
     ada.post("/organiser/switches/rated", value="off")
     ada.post("/organiser/final", **final)
 
