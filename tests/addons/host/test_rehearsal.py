@@ -1,10 +1,14 @@
 """A rehearsal: what its report says, and that it hands in first bots of all languages as teams do."""
 
 import io
+import json
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
 from hosted import contest
 
 from referee.addons.host import submissions, versions
@@ -12,6 +16,7 @@ from referee.addons.host.first_bots import packed
 from referee.addons.host.rehearsal import Checked, Facts, _hand_in, report
 from referee.addons.host.rehearsal_dummies import Deadline, hand_in, outcome, variant
 from referee.addons.host.store import Store
+from referee.benchmarks import waits
 
 GIB = 1 << 30
 CHECKS = [
@@ -94,3 +99,12 @@ def test_each_dummy_hands_in_another_bot_and_some_are_slow_or_broken(tmp_path: P
     assert found_out.wrong == (*["UNEXPECTED: a sound bot was refused: it does not start"] * 3, *found_out.wrong[3:])
     assert len(found_out.wrong) == 6  # all but the broken one
     store.close()
+
+
+@pytest.mark.nightly
+def test_the_waits_of_teams_are_measured() -> None:
+    line = [sys.executable, "-m", "referee.benchmarks.waits", "--teams", "3", "--minutes", "0.05", "--json"]
+    figures = json.loads(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures.keys() == {waits.VERDICT, waits.FIRST_GAME}
+    assert all(len(seconds) == 3 and min(seconds) > 0 for seconds in figures.values())
+    assert f"| {waits.VERDICT} | " in waits.table(figures)
