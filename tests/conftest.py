@@ -28,6 +28,8 @@ from referee.harness.languages import toolchains
 # Without bytecode on disk, each of the thousands of interpreters that tests start would compile the referee again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Users have no such variable: what a program has printed may wait in a buffer until it ends.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # Tests use the same compilers as the referee: the first ones on PATH that work. `python3` is the machine's, also where
 # somebody has activated the virtual environment, so that a program for it has the standard library alone.

@@ -42,7 +42,7 @@ from referee.harness.cli.nested import add_commands
 from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
-from referee.harness.cli.standard_streams import discard, prepare, writing
+from referee.harness.cli.standard_streams import discard, finish_stderr, prepare, writing
 from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError, first_of, reason
 from referee.harness.common.installed import version
 from referee.harness.common.paths import expanded
@@ -154,6 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _ended_by(error, words)
     finally:
         if argv is None:
+            finish_stderr()
             gc.freeze()  # saves a fifth of a short command: Python would collect garbage at exit
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
+from typing import TextIO
 
 import trio
 
@@ -37,7 +38,8 @@ def prepare() -> None:
     codecs.register_error("plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="plain")
+            with writing():  # what was printed before and could not be written is tried again
+                stream.reconfigure(errors="plain")
 
 
 def _fill(descriptor: int) -> None:
@@ -88,9 +90,18 @@ def _write_all(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def discard() -> None:
-    """Redirects standard output to /dev/null, so that Python does not complain about unwritten text at exit."""
+def discard(stream: TextIO | None = None) -> None:
+    """Redirects standard output, or another stream, to /dev/null: Python complains at exit about unwritten text."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
+        os.dup2(null, (stream or sys.stdout).fileno())
         os.close(null)
+
+
+def finish_stderr() -> None:
+    """Drops what standard error does not take, for which Python would end with an exit code of its own."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            discard(sys.stderr)

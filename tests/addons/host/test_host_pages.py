@@ -72,6 +72,7 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(browser: Brows
         found = re.search(r"bots/[\w-]+\.html", organiser.get("/"))
         assert found is not None
         bot = f"/{found[0]}"
+        wait_for(lambda: 'href="../games/' in organiser.get(bot))
         paths = [*PUBLIC, bot, "/team", "/team/versions/1", "/team/bot", "/team/practice"]
         for path in paths:
             page.goto(f"{contest.address}{path}")

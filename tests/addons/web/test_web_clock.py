@@ -4,6 +4,8 @@ import asyncio
 import socket
 import time
 
+from browsers import in_a_loop
+
 from referee.addons.web.server.connection import ClientConnection, Connections
 from referee.addons.web.server.limits import RequestLimits
 from referee.addons.web.server.web_clock import STALL_AFTER_S, OwnClock
@@ -32,5 +34,5 @@ def test_a_request_that_waited_while_the_process_did_not_run_came_before_that() 
         connection.transport.abort()
         return connection.read_at - before
 
-    assert asyncio.run(held_up()) < 2 * STALL_AFTER_S
+    assert in_a_loop(held_up()) < 2 * STALL_AFTER_S
     assert told, "the gap was not told"
