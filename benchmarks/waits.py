@@ -11,7 +11,6 @@ import random
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median, quantiles
 
 import trio
 
@@ -19,7 +18,7 @@ from referee.addons.host import submissions, versions
 from referee.addons.host.contest import keep_playing, opened
 from referee.addons.host.first_bots import packed
 from referee.addons.host.play import PlaySettings
-from referee.addons.host.rehearsal_dummies import uploaded, variant
+from referee.addons.host.rehearsal_dummies import summed_up, uploaded, variant
 from referee.addons.host.store import Store
 from referee.addons.host.versions import Version
 from referee.addons.tournament import organise
@@ -85,8 +84,7 @@ def table(figures: dict[str, list[float]]) -> str:
     """The median, that of 95 %, and the longest."""
     lines = ["| seconds | half | 95 % | longest |", "| --- | --- | --- | --- |"]
     for name, values in figures.items():
-        most = min(quantiles(values, n=20)[18], max(values))
-        lines.append(f"| {name} | {median(values):.1f} | {most:.1f} | {max(values):.1f} |")
+        lines.append(" | ".join([f"| {name}", *(f"{wait:.1f}" for wait in summed_up(values))]) + " |")
     return "\n".join(lines)
 
 

@@ -54,15 +54,20 @@ class Deadline(Struct, frozen=True):
                 f"{self.elapsed_s:.0f} s, so that {teams} teams wait about {last_s / 60:.0f} minutes for the last one"
             )
         else:
-            cuts = quantiles(self.waits, n=20) if decided > 1 else [*self.waits] * 19
+            half, most, last = summed_up(self.waits)
             yield (
                 f"at the deadline: {decided} dummies handed in at once; half of the verdicts came within "
-                f"{cuts[9]:.0f} s, 95 % within {min(cuts[18], max(self.waits)):.0f} s, "
-                f"the last one after {max(self.waits):.0f} s"
+                f"{half:.0f} s, 95 % within {most:.0f} s, the last one after {last:.0f} s"
             )
         yield from self.wrong[:SHOWN]
         if len(self.wrong) > SHOWN:
             yield f"and {len(self.wrong) - SHOWN} more such verdicts"
+
+
+def summed_up(waits: Sequence[float]) -> tuple[float, float, float]:
+    """Returns within how long half of the waits were over, 95 % of them, and all."""
+    cuts = quantiles(waits, n=20) if len(waits) > 1 else [*waits] * 19
+    return cuts[9], min(cuts[18], max(waits)), max(waits)
 
 
 def variant(content: bytes, kind: str, number: int) -> bytes:

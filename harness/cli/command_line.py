@@ -203,7 +203,7 @@ def _ended_by(error: BaseException, words: Sequence[str]) -> int:
     so_far = first_of(error, SoFar)
     cause = so_far.cause if so_far else error
     if first_of(cause, BrokenPipeError):
-        discard()  # as `head` closes the pipe
+        discard(sys.stdout)  # as `head` closes the pipe
         return PLAYED
     failure = _message(cause, words)
     if failure is None:

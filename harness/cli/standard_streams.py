@@ -71,7 +71,7 @@ def writing(ignore_errors: bool = False) -> Iterator[None]:
     except OSError as error:
         if ignore_errors:
             return
-        discard()
+        discard(sys.stdout)
         raise RunError(f"standard output cannot be written: {reason(error)}") from error
 
 
@@ -90,11 +90,11 @@ def _write_all(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def discard(stream: TextIO | None = None) -> None:
-    """Redirects standard output, or another stream, to /dev/null: Python complains at exit about unwritten text."""
+def discard(stream: TextIO) -> None:
+    """Redirects a standard stream to /dev/null: Python complains at exit about unwritten text."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, (stream or sys.stdout).fileno())
+        os.dup2(null, stream.fileno())
         os.close(null)
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from queue import Queue
@@ -71,3 +71,14 @@ def web_process(of: int) -> psutil.Process:
     living = [each for each in below if each.status() != psutil.STATUS_ZOMBIE]
     (found,) = [each for each in living if any("web.server.web_process" in word for word in each.cmdline())]
     return found
+
+
+async def next_web_process(killed: psutil.Process) -> psutil.Process:
+    """Waits for the web process that follows one that was killed, and returns it."""
+    with trio.fail_after(10):
+        while True:
+            await trio.sleep(0.005)
+            for each in psutil.Process().children():
+                with suppress(psutil.Error):  # it has just been killed
+                    if each.pid != killed.pid and any("web_process" in word for word in each.cmdline()):
+                        return each

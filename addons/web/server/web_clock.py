@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from time import monotonic
 
 BEAT_S = 0.025
@@ -54,11 +55,7 @@ class OwnClock(WebClock):
         """`tell` is called with the new `offset_s` after each gap."""
         super().__init__(at)
         self._tell = tell
-        self._due = 0.0
-
-    def run(self) -> None:
-        super().run()
-        self._due = monotonic() + STALL_AFTER_S
+        self._due = inf
 
     def now(self) -> float:
         self.beat()
@@ -67,7 +64,7 @@ class OwnClock(WebClock):
     def beat(self) -> None:
         """Says that the process runs."""
         now = monotonic()
-        if self.is_running and now > self._due:
+        if now > self._due:
             self.follow(self.offset_s + now - self._due)
             self._tell(self.offset_s)
         self._due = now + STALL_AFTER_S

@@ -1,16 +1,16 @@
 """The time of AIBG's players runs by the web process: they pay neither for busy matches nor while it is gone."""
 
+import os
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import psutil
 import pytest
 import trio
 from argon2 import PasswordHasher
+from serving import next_web_process, web_process
 from ships import Client
 
 from referee.addons.aibg.aibg_routes import open_aibg
@@ -60,14 +60,6 @@ class Begun:
         return state.game_state().player1 is None
 
 
-def web_process() -> psutil.Process | None:
-    for child in psutil.Process().children():
-        with suppress(psutil.Error):
-            if any("web_process" in word for word in child.cmdline()):
-                return child
-    return None
-
-
 @pytest.fixture
 async def begun() -> AsyncIterator[Begun]:
     hashed = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(PASSWORD)
@@ -104,13 +96,9 @@ async def test_a_late_action_is_late_although_the_matches_were_busy_meanwhile(be
 
 
 async def test_a_player_may_act_after_the_web_process_was_gone_for_longer_than_the_limit(begun: Begun) -> None:
-    first = web_process()
-    assert first is not None
+    first = web_process(os.getpid())
     first.kill()
-    with trio.fail_after(20):
-        while (following := web_process()) in (None, first):
-            await trio.sleep(0.02)
-    assert following is not None
+    following = await next_web_process(first)
     following.suspend()
     await trio.sleep(LIMIT_S + 0.5)
     following.resume()
@@ -120,8 +108,7 @@ async def test_a_player_may_act_after_the_web_process_was_gone_for_longer_than_t
 
 
 async def test_a_player_may_act_while_the_machine_has_stopped_the_web_process(begun: Begun) -> None:
-    process = web_process()
-    assert process is not None
+    process = web_process(os.getpid())
     process.suspend()
     begun.act()
     await trio.sleep(LIMIT_S + 0.5)

@@ -8,17 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 import pytest
 import requests
 import trio
 from arena_servers import Server
-from serving import served, web_process
+from serving import next_web_process, served, web_process
 from teams import Team, lines, team
 
 from referee.addons.arena.arena_routes import open_arena
@@ -31,17 +29,6 @@ pytestmark = [pytest.mark.slow]
 in_thread = trio.to_thread.run_sync
 CASE = "BASE_AI_FIRST"
 OUTAGE_S = 2.0
-
-
-async def next_web_process(killed: psutil.Process) -> psutil.Process:
-    """Waits for the web process that follows one that was killed, and returns it."""
-    with trio.fail_after(10):
-        while True:
-            await trio.sleep(0.005)
-            for each in psutil.Process().children():
-                with suppress(psutil.Error):  # it has just been killed
-                    if each.pid != killed.pid and any("web_process" in word for word in each.cmdline()):
-                        return each
 
 
 class Client:

@@ -23,7 +23,7 @@ from hosting import Browser, Hosted, hosted, signed_in, wait_for
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import expect
 
-from referee.addons.host import finals, teams, versions
+from referee.addons.host import check_queue, finals, teams, versions
 from referee.addons.host.first_bots import obstacles, packed
 from referee.addons.host.rehearsal_dummies import variant
 from referee.addons.host.store import Store
@@ -119,17 +119,6 @@ def bind(room: Class) -> tuple[str, str]:
 def accepted(store: Store) -> set[str]:
     """Returns the names of the teams with a version that plays."""
     return {each.name for each in teams.teams(store) if versions.current(store, each.id) is not None}
-
-
-def undecided(cup: Path) -> list[versions.Version]:
-    """Returns the versions whose check has not ended."""
-    with closing(Store(cup)) as store:
-        return [
-            one
-            for team in teams.teams(store)
-            for one in versions.versions(store, team.id)
-            if versions.is_undecided(one)
-        ]
 
 
 def games(cup: Path) -> dict[str, int]:
@@ -273,7 +262,8 @@ def the_deadline(room: Class, ada: Browser) -> None:
     assert "may still hand in" in ada.post("/organiser/final", 400, **final)
     ada.post(late, until="")
     wait_for(lambda: games(room.cup)[room.names[LATE]] > 0, LONG_S)
-    wait_for(lambda: not undecided(room.cup), LONG_S)  # also what was handed in again when an answer was lost
+    with closing(Store(room.cup)) as store:
+        wait_for(lambda: not check_queue.queue(store), LONG_S)  # also what was handed in again when an answer was lost
     ada.post("/organiser/switches/rated", value="off")
     ada.post("/organiser/final", **final)
 

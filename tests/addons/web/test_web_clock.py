@@ -26,7 +26,7 @@ def test_a_request_that_waited_while_the_process_did_not_run_came_before_that() 
         await asyncio.get_running_loop().create_connection(lambda: connection, sock=ours)
         before, told[:] = clock.now(), []
         theirs.sendall(b"GET / HTTP/1.1\r\n")
-        time.sleep(HELD_UP_S)  # in place of a machine that gives the process no core
+        time.sleep(HELD_UP_S)  # as if the machine gave the process no core
         while not connection.read_at:
             await asyncio.sleep(0)
         beats.cancel()
