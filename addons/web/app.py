@@ -205,7 +205,7 @@ class Viewer:
     def follow(self, number: int, eyes: Eyes) -> FollowedReplay | None:
         """Returns the replay of that number as those seats see it; None if there is none."""
         key = number, eyes
-        if key not in self._followed:
+        if key not in self._followed or self._followed[key].has_no_replay:
             source = self.replays.source(number)
             if source is None:
                 return None

@@ -51,6 +51,11 @@ class FollowedReplay:
         self._bell = bell
 
     @property
+    def has_no_replay(self) -> bool:
+        """Whether it ended before the replay's first line. The file may have one when somebody asks again."""
+        return self.over and self._viewer_lines is None
+
+    @property
     def position(self) -> tuple[str, State] | None:
         """The game's name and the latest position, not to be changed; None if there is none yet."""
         if self._viewer_lines is None or self._viewer_lines.state is None:

@@ -227,6 +227,15 @@ class FolderList(FileList):
             self.add(path)
 
 
+def stamp(path: Path) -> list[int] | None:
+    """Returns what differs once a file was replaced or written to; None if there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return [status.st_ino, status.st_size, status.st_mtime_ns]
+
+
 def _candidates(folder: Path) -> list[Path]:
     """Returns files that may be replays. Does not follow links."""
     paths = []

@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from referee.addons.web.json_lines import JsonLines
+from referee.addons.web.replay_list import stamp
 from referee.addons.web.server.limits import listen
 from referee.games.contract import Fault, FaultKind, Player, State
 from referee.harness.common.errors import RunError
@@ -56,7 +57,7 @@ class ViewerLink:
         self._match += 1
         self._answers.clear()
         self.pace.begin()
-        playing = {"playing": str(replay.absolute()), "match": self._match}
+        playing = {"playing": str(replay.absolute()), "before": stamp(replay), "match": self._match}
         await self._messages.send({**playing, "people": people, "paused": self.pace.paused})
 
     async def _choose(self, state: State, player: Player) -> Any:

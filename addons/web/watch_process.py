@@ -20,7 +20,7 @@ from referee.addons.web.draft_turn import Draft
 from referee.addons.web.growing_replay import POLL_S, FollowedReplay
 from referee.addons.web.json_lines import JsonLines
 from referee.addons.web.page import encoded
-from referee.addons.web.replay_list import Entry, FileList
+from referee.addons.web.replay_list import FileList, stamp
 from referee.addons.web.server.link import open_link
 from referee.addons.web.server.start import Started
 from referee.games.contract import Player
@@ -93,7 +93,7 @@ class WatchServer(Viewer):
             self.questions.clear()
             self._set_people(message["people"])
             self.paused = message["paused"]
-            self.nursery.start_soon(self._show, self.current)
+            self.nursery.start_soon(self._show, self.current, Path(message["playing"]), message["before"])
         elif "asked" in message:
             self.questions[message["asked"]] = question = Question(message["hash"])
             self.nursery.start_soon(self._ask, message["asked"], question, message["wrong"])
@@ -105,13 +105,20 @@ class WatchServer(Viewer):
         elif "over" in message:
             self.over = True
 
-    async def _show(self, number: int) -> None:
-        """Waits for the replay of a match, and sends pages there."""
-        while self.current == number and all(entry.number != number for entry in self.replays.entries()):
+    async def _show(self, number: int, path: Path, before: list[int] | None) -> None:
+        """Waits for the replay of a match, and sends pages there. `before` is the stamp of an older file there."""
+        while self.current == number and (
+            stamp(path) == before or all(entry.number != number for entry in self.replays.entries())
+        ):
             await trio.sleep(POLL_S)
         if self.current == number:
             self.shown = number
             self.bell.ring()
+
+    async def _until_shown(self, number: int) -> None:
+        """Waits until the replay of the current match has begun. Who read it before would see an older one, or all."""
+        while number == self.current != self.shown and not self.over:
+            await self.bell.wait()
 
     def _set_people(self, people: list[Player]) -> None:
         """Sets what each link may see and answer. People change seats between matches."""
@@ -123,7 +130,8 @@ class WatchServer(Viewer):
     async def _ask(self, player: Player, question: Question, wrong: str) -> None:
         """Waits until our position is the one that the player is asked in, then shows the question."""
         assert self.current is not None
-        followed = self.follow(self.current, None)
+        await self._until_shown(number := self.current)
+        followed = self.follow(number, None)
         assert followed is not None
         followed.needed = True
         while self.questions.get(player) is question:
@@ -184,13 +192,19 @@ class WatchServer(Viewer):
         return Response(status_code=204)
 
     async def _matches(self, request: Request) -> Response:
-        """Lists all matches; for people, only the one that they play, without its seed."""
+        """Lists all matches that have begun; for people, only the one that they play, without its seed."""
         headers = {} if self.over else {"x-referee-waits": "yes"}
-        entries: list[Entry] = self.replays.entries()
+        listed = self.replays.entries()
+        entries = [entry for entry in listed if entry.number != self.current or entry.number == self.shown]
         if self.rights(request).eyes is not None:
             current = [entry for entry in entries if entry.number == self.current]
             entries = [msgspec.structs.replace(entry, seed=0, title="") for entry in current]
         return Response(msgspec.json.encode(entries), headers=headers, media_type="application/json")
+
+    async def _frames(self, request: Request) -> Response:
+        self.rights(request)
+        await self._until_shown(request.path_params["number"])
+        return await super()._frames(request)
 
     def status(self, rights: Rights) -> bytes:
         """Returns the state of play as a line."""

@@ -55,6 +55,8 @@ class Run:
         self.links: dict[str, str] = {}
         self.outcome: Outcome | None = None
         self.ready, self.over, self.scope = threading.Event(), threading.Event(), trio.CancelScope()
+        self.go = threading.Event()
+        """No match begins before it is set, though the viewer has heard of it."""
 
     @property
     def turns(self) -> int:
@@ -99,6 +101,7 @@ class Room:
         async def begin(match: Match, order: tuple[int, ...]) -> None:
             assert match.replay is not None
             await talk.playing(match.replay, [order.index(index) for index in run.people])
+            await trio.to_thread.run_sync(run.go.wait, abandon_on_cancel=True)
 
         try:
             with run.scope:
@@ -147,16 +150,21 @@ def watched(room: Room, tmp_path: Path) -> Watched:
     """Plays a match or some while the block runs, with options of the game."""
 
     @contextmanager
-    def play(game: str, *bots: str, paused: bool = False, games: int = 1, **options: Any) -> Iterator[Run]:
+    def play(
+        game: str, *bots: str, paused: bool = False, games: int = 1, held: bool = False, **options: Any
+    ) -> Iterator[Run]:
         found = registry.game(game)
         seated = entrants(bots, game, people=True)
         match = Match(found, seated, 7, found.options(**options), found.time, replay=tmp_path / "match.jsonl")
         run = Run(Series(match, games), paused)
+        if not held:
+            run.go.set()
         room.server.begin(room.play, run)
         assert run.ready.wait(10)
         try:
             yield run
         finally:
+            run.go.set()
             room.server.call(run.scope.cancel)
             assert run.over.wait(20)
 

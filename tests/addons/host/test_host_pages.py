@@ -68,11 +68,11 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(browser: Brows
 
         wait_for(lambda: "bots/" in blue.get("/") and "/team/games" not in blue.get("/team"))
         wait_for(lambda: "games" in blue.get("/team"))
-        organiser.post("/organiser/switches/rated", value="off")
         found = re.search(r"bots/[\w-]+\.html", organiser.get("/"))
         assert found is not None
         bot = f"/{found[0]}"
         wait_for(lambda: 'href="../games/' in organiser.get(bot))
+        organiser.post("/organiser/switches/rated", value="off")
         paths = [*PUBLIC, bot, "/team", "/team/versions/1", "/team/bot", "/team/practice"]
         for path in paths:
             page.goto(f"{contest.address}{path}")

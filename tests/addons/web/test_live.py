@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import select
 import shlex
 import sys
 import time
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from pages import Visited, barriers
+from pages import Played, Visited, barriers
 from playwright.sync_api import Page
 from watching import SHORT, Watched, watching_process
 
@@ -104,6 +105,34 @@ def test_the_page_says_that_bots_are_still_starting(tmp_path: Path, watched: Wat
         assert page.locator(".told").inner_text().startswith("The match has not started yet")
         (tmp_path / "go").touch()
         page.locator(".timeline").wait_for(timeout=20_000)
+
+
+@pytest.mark.parametrize("is_old_there", [False, True])
+def test_who_asks_for_a_match_before_its_replay_has_begun_waits_and_sees_what_their_seat_may_see(
+    is_old_there: bool, tmp_path: Path, watched: Watched, played: Played
+) -> None:
+    if is_old_there:
+        (tmp_path / "match.jsonl").write_bytes(played("cardgame").read_bytes())
+    with watched("cardgame", "Ada=human", "@random", held=True) as run:
+        parts = urlsplit(run.links["people"])
+        token = {"X-Referee-Token": parts.fragment.removeprefix("token=")}
+        status, waits = 404, False
+        while not waits:
+            assert status == 404, "an older replay, or all of this one"
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=20)
+            connection.request("GET", "/matches/0", headers=token)
+            waits = not select.select([connection.sock], [], [], 1)[0]
+            status = 404 if waits else connection.getresponse().status
+        run.go.set()
+        stream = connection.getresponse()
+        lines = [json.loads(stream.readline())]
+        is_asked = False
+        while not is_asked:
+            lines.append(json.loads(stream.readline()))
+            is_asked = isinstance(lines[-1], dict) and lines[-1]["live"]["choice"] is not None
+        connection.close()
+    assert lines[0]["eyes"] == [0] and lines[1][1]["setup"]["names"] == ["Ada", "@random"]
+    assert '"deck"' not in json.dumps(lines)
 
 
 PLACE = """([part, draw]) => {

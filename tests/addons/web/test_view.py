@@ -112,6 +112,23 @@ def test_a_folder_lists_original_competition_files_too(
         assert page.input_value("#turn") == "12"
 
 
+def test_a_file_that_was_empty_is_read_again(tmp_path: Path, played: Played, viewing: Viewing) -> None:
+    path = tmp_path / "match.jsonl"
+    path.touch()
+    with viewing(path) as url:
+        parts = urlsplit(url)
+
+        def last() -> str:
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=10)
+            token = {"X-Referee-Token": parts.fragment.removeprefix("token=")}
+            connection.request("GET", "/matches/0", headers=token)
+            return connection.getresponse().read().decode().splitlines()[-1]
+
+        assert "is empty, not a replay" in last()
+        shutil.copy(played("tictactoe"), path)
+        assert json.loads(last())["verified"] == "identical"
+
+
 def test_without_the_token_only_the_empty_page_is_served(tmp_path: Path, played: Played, viewing: Viewing) -> None:
     shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
     with viewing(tmp_path) as url:
