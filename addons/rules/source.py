@@ -7,6 +7,7 @@ installed here, or its folder must have been named in this run.
 import os
 import re
 from contextlib import suppress
+from os.path import isdir, isfile
 from pathlib import Path
 
 from referee.games.game import Game
@@ -29,8 +30,9 @@ class Source:
 
     def names(self) -> list[str]:
         """Returns the names of the installed games, and of those that were named in this run; of sound ones only."""
-        folder, names = installed_folder(), []
-        installed = [each for each in (os.listdir(folder) if folder.is_dir() else ()) if NAME.fullmatch(each)]
+        folder, names, installed = installed_folder(), [], list[str]()
+        with suppress(OSError):  # there is none, or this account cannot read it
+            installed = [each for each in os.listdir(folder) if NAME.fullmatch(each)]
         for path in (*map(Path, _remembered()), *[folder / each for each in installed]):
             with suppress(UsageError, RunError):
                 names.append(self._of_folder(path, str(path)).name)
@@ -43,7 +45,7 @@ class Source:
             if game.name == name:
                 return game
         folder = installed_folder() / name
-        return self._of_folder(folder, name) if NAME.fullmatch(name) and (folder / GAME_FILE).is_file() else None
+        return self._of_folder(folder, name) if NAME.fullmatch(name) and isfile(folder / GAME_FILE) else None
 
     def in_folder(self, path: str) -> Game:
         """Returns the game of a folder that the user names, and notes its name. UsageError if there is none."""
@@ -60,7 +62,7 @@ class Source:
     def by_rules(self, name: str, sha256: str) -> tuple[Game, Path] | None:
         """Returns the named or installed game of a name whose files have this hash, and its folder; None = none."""
         for folder in (*map(Path, reversed(_remembered())), installed_folder() / name):
-            if (folder / GAME_FILE).is_file():
+            if isfile(folder / GAME_FILE):
                 game = self._of_folder(folder, str(folder))
                 if (game.name, game.sha256) == (name, sha256):
                     return game, folder
@@ -87,8 +89,8 @@ class Source:
     def _of_folder(self, path: Path, shown: str) -> Game:
         from referee.addons.rules.games import load  # takes a moment, which other games need not spend
 
-        if not path.is_dir():
-            raise UsageError(f"no game at {shown!r}: there is no such folder")
+        if not isdir(path):
+            raise UsageError(f"no game at {shown!r}: there is no such folder, or this account cannot read it")
         folder = path.resolve()
         if folder not in self._loaded:
             self._loaded[folder] = load(folder, shown)

@@ -12,6 +12,7 @@ from rules_games import COUNTDOWN
 from referee.addons.host import practice, submissions, switches, teams
 from referee.addons.host.orders import DatabaseOrders, State
 from referee.addons.host.practice_games import PracticeGames
+from referee.addons.rules.source import SOURCE
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common import maps
@@ -53,6 +54,7 @@ def test_a_game_without_first_bots_offers_none_and_tells_what_a_bot_answers(game
             "Your turn: take one to three.",
         )
         assert [each in rules for each in words] == [game == str(COUNTDOWN)] * len(words)
+    SOURCE.forget()  # which later tests of other accounts could not read
 
 
 def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> None:

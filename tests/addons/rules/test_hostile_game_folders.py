@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accounts import ACCOUNTS, ORDINARY, run_referee
+from needs import for_root
 from rules_games import SERVE, STEADY, write_game
 from starlette.testclient import TestClient
 
+from referee.addons.rules.source import VARIABLE
 from referee.addons.web.app import Viewer, document
 from referee.addons.web.replay_list import FileList
 from referee.games import registry
@@ -177,3 +180,13 @@ def test_a_first_bot_holds_no_file_of_this_machine(
     monkeypatch.chdir(tmp_path)
     assert main(["new", "./small", "bot", "--lang", "python"]) == 2
     assert not (tmp_path / "bot").exists()
+
+
+@pytest.mark.skipif(ACCOUNTS == [None], reason=for_root("only root can act as another account"))
+def test_a_folder_that_this_account_cannot_read_breaks_no_other_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_game(tmp_path / "hidden" / "game", STEADY + SERVE)
+    (tmp_path / "hidden").chmod(0o700)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "hidden" / "game"))
+    assert "connectfour" in run_referee("games", account=ORDINARY)
