@@ -56,7 +56,7 @@ class Run:
         self.outcome: Outcome | None = None
         self.ready, self.over, self.scope = threading.Event(), threading.Event(), trio.CancelScope()
         self.go = threading.Event()
-        """No match begins before it is set, though the viewer has heard of it."""
+        """Set when matches may begin. Before, the viewer knows only that the first one comes."""
 
     @property
     def turns(self) -> int:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 from pages import Played
+from serving import web_process
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +34,7 @@ class Server:
         return connection.getresponse()
 
     def kill_web_process(self) -> None:
-        tree = psutil.Process(self.process.pid).children(recursive=True)
-        (web,) = [each for each in tree if "referee.addons.web.server.web_process" in each.cmdline()]
+        web = web_process(self.process.pid)
         web.kill()
         with suppress(psutil.TimeoutExpired):
             web.wait(5)
